@@ -138,7 +138,7 @@ PMIX_EXPORT pmix_status_t PMIx_Session_control(uint32_t session, const pmix_info
                                                pmix_info_cbfunc_t cbfunc, void* cbdata) {
     if (cbfunc != nullptr)
         return launch(to_callback(cbfunc, cbdata), controlling_session(session, directives, ndirs));
-    // Without a callback the call blocks; its results are nobody's.
+    // Without a callback the call blocks; its results are discarded.
     HostAnswer answer;
     const pmix_status_t status = call(answer, controlling_session(session, directives, ndirs));
     return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;

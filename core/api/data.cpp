@@ -48,7 +48,7 @@ bool alone(Process& process) {
     return process.store().job_size(process.self().nspace).value_or(1) == 1;
 }
 
-/// A fence in which nobody takes part but ourselves, for a process without a server.
+/// A fence whose only participant is this process, which has no server.
 bool only_ourselves(Process& process, const std::vector<pmix_proc_t>& procs) {
     for (const pmix_proc_t& proc : procs) {
         if (!nspace_is(proc.nspace, process.self().nspace)) return false;

@@ -31,7 +31,7 @@ auto updating(const pmix_fabric_t* fabric) {
     };
 }
 
-/// Puts an answer into the caller's struct, in place of what was there.
+/// Replaces the content of the caller's struct by the answer.
 void fill(pmix_fabric_t& fabric, HostAnswer& answer) {
     if (answer.status != PMIX_SUCCESS) return;
     if (const auto index = answer.info.view().number<size_t>(PMIX_FABRIC_INDEX)) fabric.index = *index;

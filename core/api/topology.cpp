@@ -270,7 +270,7 @@ pmix_status_t PMIx_Compute_distances(pmix_topology_t* topo, pmix_cpuset_t* cpuse
     *distances = nullptr;
     *ndist = 0;
     return guard([&]() -> pmix_status_t {
-        // Needs no init, without which nobody logs.
+        // Needs no init, without which there is no log.
         const auto checked = check_directives(Function::ComputeDistances, {info, info == nullptr ? 0 : ninfo},
                                               false, Log("pmix"));
         if (!checked) return checked.status();

@@ -189,7 +189,7 @@ class Collectives {
     void deregistered(const char* nspace);
     /// More is known about a namespace (clients registered): expectations are computed anew.
     void registered(const char* nspace);
-    /// The server ends: all end with PMIX_ERR_LOST_CONNECTION, and so does what comes later.
+    /// The server ends: all current and later collectives end with PMIX_ERR_LOST_CONNECTION.
     void close();
 
     /// All that are under way, for queries and messages.

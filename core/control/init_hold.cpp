@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-/// Somebody waits; kept by whoever may end that.
+/// A waiting process; shared by the events that may end the wait.
 struct Hold {
     std::function<void(pmix_status_t)> deliver;
 };
@@ -78,7 +78,7 @@ pmix_status_t hold_in_init(Exchange& exchange, Events& events) {
         MUSTER_LOG(exchange.log(), Error, "PMIX_DEBUG_STOP_IN_INIT: %s", meant.error().text.c_str());
         return meant.status();
     }
-    // Without a server nobody could release this process.
+    // Without a server nothing could release this process.
     Upstream* const upstream = exchange.upstream();
     if (!*meant || upstream == nullptr) return PMIX_SUCCESS;
     return call_and_wait<pmix_status_t>(

@@ -58,7 +58,7 @@ class EventEngine {
     /// @param open_bytes  room for events whose handlers have not completed yet; what comes beyond is given
     /// up
     EventEngine(EventLoop& loop, size_t hold_bytes, size_t open_bytes, InRange in_range, OnGone on_gone);
-    /// Handlers that complete later find nobody.
+    /// Later completions of handlers are ignored.
     ~EventEngine();
     EventEngine(const EventEngine&) = delete;
     EventEngine& operator=(const EventEngine&) = delete;

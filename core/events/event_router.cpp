@@ -123,7 +123,7 @@ EventRouter::RegistrationPtr EventRouter::add_peer(const PeerPtr& client) {
 void EventRouter::register_codes(const PeerPtr& peer, std::vector<pmix_status_t> codes, Info info,
                                  OnStatus done) {
     if (!has_room(*peer, codes)) return done(PMIX_ERR_OUT_OF_RESOURCE);
-    // Registered only when the host has agreed: what comes until then is held, and replayed.
+    // Registered only when the host has agreed: earlier events are held, and replayed.
     auto agreed = [this, ref = PeerRef(peer), codes, done = std::move(done)](pmix_status_t status) {
         const PeerPtr client = ref.lock();
         if (!is_there(client)) {

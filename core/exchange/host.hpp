@@ -47,7 +47,7 @@ class Host {
     Host(EventLoop& loop, Log& log, const pmix_server_module_t* module, size_t size);
     /// Another table in the place of the first; upcalls that are open are answered as before. On the loop.
     void set_module(const pmix_server_module_t* module, size_t size);
-    /// Answers that come later find nobody.
+    /// Later answers are ignored.
     ~Host();
     Host(const Host&) = delete;
     Host& operator=(const Host&) = delete;

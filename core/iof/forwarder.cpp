@@ -132,7 +132,7 @@ void Forwarder::show(Job* job, const PiecePtr& piece, bool on_console) {
     if (!on_console) return;
     Console& console = services_.forwarding.console();
     if (!console.full()) return;
-    // The host's callback waits until somebody has read.
+    // The host's callback is delayed until a reader has read.
     if (shown_late_.empty()) {
         console.on_room([this] { const auto shown = std::exchange(shown_late_, {}); });
     }

@@ -91,7 +91,7 @@ class Forwarder {
 
     /// Bytes that were given up, of readers that have gone, too.
     uint64_t dropped() const;
-    /// The server ends: nobody waits any more.
+    /// The server ends: ends all waits.
     void close();
 
   private:

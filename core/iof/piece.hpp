@@ -45,7 +45,7 @@ struct OutputPiece {
     // The memory of the views, if the piece owns it.
     Info own_info;
     Bytes own_bytes;
-    /// Called when nobody needs the piece any more. On the loop.
+    /// Called when the piece is no longer needed. On the loop.
     std::function<void()> released;
 
     /// Whether nothing follows on this channel.

@@ -50,7 +50,7 @@ pmix_status_t GetCall::prepare(Exchange& exchange, Modex* modex, const pmix_proc
     target_ = proc == nullptr ? exchange.self() : *proc;
     if (!exchange.groups().translate(target_)) return PMIX_ERR_NOT_FOUND;
     if (target_.nspace[0] == '\0') nspace_load(target_.nspace, nspace_view(exchange.self().nspace));
-    // The rank of whoever asks, for those who do not know it.
+    // The rank of the caller, which may not know it.
     if (target_.rank == PMIX_RANK_INVALID && nspace_is(target_.nspace, exchange.self().nspace) &&
         std::string_view(key, length) == PMIX_RANK)
         target_.rank = exchange.self().rank;

@@ -78,7 +78,7 @@ class Modex {
     /// Counts what is to be stored of a local process otherwise, so many times, with what it commits. False:
     /// there is no room for it.
     bool charge(const pmix_proc_t& proc, InfoView values, size_t times);
-    /// Such values have been stored: who waits for them is answered.
+    /// Such values have been stored: answers the requests that wait for them.
     void told(const pmix_proc_t& proc, InfoView values);
     void get(GetRequest request, OnGet done);
     /// The host wants the data of one of our processes for another server.
@@ -112,7 +112,7 @@ class Modex {
     /// A connection has ended: nobody waits for the answers to what it asked.
     void forget(const std::shared_ptr<Peer>& peer);
     void deregistered(const char* nspace);
-    /// The server ends: all that wait are answered with PMIX_ERR_LOST_CONNECTION, and so is who comes later.
+    /// The server ends: waiting and later requests are answered with PMIX_ERR_LOST_CONNECTION.
     void close();
 
   private:

@@ -29,7 +29,7 @@ int Barriers::offer(const Namespace& nspace) {
     Shared* const shared = RendezvousPages::offer(nspace, made);
     if (shared == nullptr) return -1;
     // Nobody has a new one yet. A process that will not map it comes to the server, and with that shuts it.
-    // For one that has gone already nobody is to wait.
+    // A barrier must not wait for a departed process.
     const bool all_to_come =
         nspace.removed.empty() &&
         std::ranges::none_of(nspace.clients, [](const auto& one) { return one.second.lost; });

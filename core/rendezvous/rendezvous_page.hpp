@@ -83,9 +83,9 @@ class RendezvousPage {
     }
 
     std::atomic<uint64_t>& word() { return *static_cast<std::atomic<uint64_t>*>(base_); }
-    /// Waits until the gate is another one, somebody wakes us, or the time is over.
+    /// Waits until the gate changes, a wake-up, or a time-out.
     void wait(uint32_t gate, std::chrono::milliseconds limit);
-    /// Called when that time is over, by whoever waited.
+    /// Called by a waiter after its time-out.
     void on_long_wait(std::function<void()> listener) { long_wait_ = std::move(listener); }
     void wake_all();
     /// How long a process waits here until it asks the server instead, and so do the others: what keeps it

@@ -22,7 +22,7 @@ class RendezvousPages {
 
     /// Makes the processes that wait in memory ask the server: a process of the namespace has gone.
     void call_in(const char* nspace);
-    /// The same of all namespaces: somebody wants to know who waits.
+    /// The same for all namespaces, for a query of the waits.
     void call_in_all();
     /// More is known of the namespace.
     void registered(const char* nspace);

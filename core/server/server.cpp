@@ -178,7 +178,7 @@ pmix_status_t Server::register_nspace(const char* name, int32_t nlocalprocs, Inf
             return stored.status();
         }
     }
-    // Data of a job that the host has yet to register; nobody here waits for more.
+    // Data of a job that the host has yet to register; no local process waits for more.
     if (const Namespace* known = namespaces_.find(name);
         nlocalprocs < 0 && (known == nullptr || !known->registered))
         return PMIX_SUCCESS;

@@ -29,7 +29,7 @@ class Tool {
     /// The process is a server as well: its peers, and how tools reach it. On the loop, or before it runs.
     void serve(Peers& peers, const std::string& uri);
 
-    /// The tool ends: whoever waits for a server waits no longer. On the loop.
+    /// The tool ends: ends the waits for a server. On the loop.
     void close();
 
     /// The name of the tool as far as it has one yet.
