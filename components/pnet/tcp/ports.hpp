@@ -33,7 +33,7 @@ class Ports {
     Outcome take(const std::string& owner, size_t count, std::string& type, std::string& plane,
                  PortRanges& taken);
     void give_back(const std::string& owner);
-    /// Ports that nobody has.
+    /// The free ports.
     size_t free_ports() const;
 
   private:
