@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/api/call.hpp"
+#include "core/api/guard.hpp"
 #include "core/fabric/fabric.hpp"
 
 using namespace muster;
@@ -67,7 +68,8 @@ PMIX_EXPORT pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t* fabric, const p
     if (fabric == nullptr) return PMIX_ERR_BAD_PARAM;
     fabric->info = nullptr;
     fabric->ninfo = 0;
-    return launch(filling(fabric, cbfunc, cbdata), registering(fabric, directives, ndirs));
+    return guard(
+        [&] { return launch(filling(fabric, cbfunc, cbdata), registering(fabric, directives, ndirs)); });
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Fabric_update(pmix_fabric_t* fabric) {
@@ -79,7 +81,7 @@ PMIX_EXPORT pmix_status_t PMIx_Fabric_update(pmix_fabric_t* fabric) {
 
 PMIX_EXPORT pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t* fabric, pmix_op_cbfunc_t cbfunc,
                                                 void* cbdata) {
-    return launch(filling(fabric, cbfunc, cbdata), updating(fabric));
+    return guard([&] { return launch(filling(fabric, cbfunc, cbdata), updating(fabric)); });
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t* fabric) {

@@ -93,13 +93,15 @@ PMIX_EXPORT pmix_status_t PMIx_Lookup_nb(char** keys, const pmix_info_t info[], 
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Unpublish(char** keys, const pmix_info_t info[], size_t ninfo) {
-    HostAnswer answer;
-    return call(answer, unpublishing(keys, info, ninfo));
+    return guard([&] {
+        HostAnswer answer;
+        return call(answer, unpublishing(keys, info, ninfo));
+    });
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Unpublish_nb(char** keys, const pmix_info_t info[], size_t ninfo,
                                             pmix_op_cbfunc_t cbfunc, void* cbdata) {
-    return launch(to_callback(cbfunc, cbdata), unpublishing(keys, info, ninfo));
+    return guard([&] { return launch(to_callback(cbfunc, cbdata), unpublishing(keys, info, ninfo)); });
 }
 
 }  // extern "C"

@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
     // What is done once is done.
     call->before();
     const pmix_status_t usual = call->run();
+    std::printf("usually %s\n", PMIx_Error_string(usual));
     if (usual == PMIX_SUCCESS) call->after();
     for (long number = std::atol(argv[3]);; number += std::atol(argv[4])) {
         alarm(kPatience);

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the calls under test share: their callbacks, which are counted, and the wait for them.
+#pragma once
+
+#include <pmix_server.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <utility>
+
+#include "tests/integration/memory/calls.hpp"
+
+namespace failing {
+
+constexpr pmix_status_t kCode = -3000;
+
+extern pmix_proc_t self, everybody;
+extern size_t handler;  ///< what the last registration was called by
+
+// The call that is not blocking and waited for now: its callback is told from late ones by its number.
+extern std::atomic<long> promised;
+extern std::atomic<pmix_status_t> answer;
+extern std::atomic<bool> here;
+extern std::atomic<long> number;
+
+void on_status(pmix_status_t status, void* data);
+void on_value(pmix_status_t status, pmix_value_t* value, void* data);
+void on_info(pmix_status_t status, pmix_info_t* results, size_t nresults, void* data,
+             pmix_release_cbfunc_t release, void* release_data);
+void on_handler(pmix_status_t status, size_t id, void* data);
+void on_lookup(pmix_status_t status, pmix_pdata_t* found, size_t count, void* data);
+void on_setup(pmix_status_t status, pmix_info_t* results, size_t nresults, void* data,
+              pmix_op_cbfunc_t release, void* release_data);
+void on_spawn(pmix_status_t status, char* nspace, void* data);
+void on_credential(pmix_status_t status, pmix_byte_object_t* credential, pmix_info_t* results,
+                   size_t nresults, void* data);
+void on_validation(pmix_status_t status, pmix_info_t* results, size_t nresults, void* data);
+void on_distances(pmix_status_t status, pmix_device_distance_t* distances, size_t count, void* data,
+                  pmix_release_cbfunc_t release, void* release_data);
+void on_modex(pmix_status_t status, char* bytes, size_t size, void* data);
+void on_event(size_t id, pmix_status_t status, const pmix_proc_t* source, pmix_info_t* info, size_t ninfo,
+              pmix_info_t* results, size_t nresults, pmix_event_notification_cbfunc_fn_t done, void* data);
+void on_output(size_t id, pmix_iof_channel_t channel, pmix_proc_t* source, pmix_byte_object_t* bytes,
+               pmix_info_t* info, size_t ninfo);
+
+/// `start` begins a call with the data of its callback. A call that is over at once has succeeded.
+template <class Start>
+pmix_status_t wait_for(const Start& start) {
+    here = false;
+    const pmix_status_t status = start(reinterpret_cast<void*>(++number));
+    if (status == PMIX_OPERATION_SUCCEEDED) return PMIX_SUCCESS;
+    if (status != PMIX_SUCCESS) return status;
+    ++promised;
+    while (!here)
+        usleep(50);
+    return answer;
+}
+
+/// One directive, until the next call of this.
+pmix_info_t* info(const char* key, const void* value, pmix_data_type_t type);
+pmix_status_t discard(pmix_info_t* results, size_t nresults, pmix_status_t status);
+
+/// Calls, as a function adds them one after the other.
+class Calls {
+  public:
+    Call& add(const char* name, std::function<pmix_status_t()> run) {
+        calls_.push_back({name, std::move(run)});
+        return calls_.back();
+    }
+    std::vector<Call> take() { return std::move(calls_); }
+
+  private:
+    std::vector<Call> calls_;
+};
+
+// The families of calls.
+std::vector<Call> everyday_calls();
+std::vector<Call> service_calls();
+std::vector<Call> input_calls();
+std::vector<Call> node_calls();
+std::vector<Call> client_calls();
+std::vector<Call> group_calls();
+std::vector<Call> tool_calls();
+std::vector<Call> server_calls();
+std::vector<Call> host_calls();
+std::vector<Call> value_calls();
+
+}  // namespace failing
