@@ -50,12 +50,17 @@ std::vector<Call> everyday_calls() {
         return wait_for([](void* data) { return PMIx_Query_info_nb(namespaces(), 1, on_info, data); });
     });
     const auto unpublish = [] { PMIx_Unpublish(nullptr, nullptr, 0); };
-    add("publish", [] { return PMIx_Publish(info("published", &one, PMIX_INT), 1); }).after = unpublish;
-    add("publish_nb", [] {
+    // What a call without its answer has published is there when it is made again.
+    const auto around = [&](Call& call) {
+        call.before = unpublish;
+        call.after = unpublish;
+    };
+    around(add("publish", [] { return PMIx_Publish(info("published", &one, PMIX_INT), 1); }));
+    around(add("publish_nb", [] {
         return wait_for([](void* data) {
             return PMIx_Publish_nb(info("published", &one, PMIX_INT), 1, on_status, data);
         });
-    }).after = unpublish;
+    }));
     const auto published = [] { PMIx_Publish(info("published", &one, PMIX_INT), 1); };
     Call& lookup = add("lookup", [] {
         pmix_pdata_t data;

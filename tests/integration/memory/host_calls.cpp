@@ -129,13 +129,10 @@ std::vector<Call> host_calls() {
         wait_for(
             [](void* data) { return PMIx_server_register_nspace("nobody", 1, nullptr, 0, on_status, data); });
     };
-    // The end of its job answers a request that waits for a client.
     add("dmodex", [] {
-        return wait_for([](void* data) {
-            const pmix_status_t status = PMIx_server_dmodex_request(&nobody, on_modex, data);
-            PMIx_server_deregister_nspace("nobody", nullptr, nullptr);
-            return status;
-        });
+        pmix_proc_t job;
+        PMIX_LOAD_PROCID(&job, "nobody", PMIX_RANK_WILDCARD);
+        return wait_for([&](void* data) { return PMIx_server_dmodex_request(&job, on_modex, data); });
     }).before = register_nobodies;
     add("deregister_nspace", [] {
         return wait_for([](void* data) {

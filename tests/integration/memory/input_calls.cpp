@@ -8,6 +8,7 @@
 namespace failing {
 namespace {
 
+// What a process prints on stdout goes to the harness: only stderr is pulled.
 size_t puller = 0;
 
 void on_pull(pmix_status_t status, size_t id, void* data) {
@@ -17,7 +18,7 @@ void on_pull(pmix_status_t status, size_t id, void* data) {
 
 pmix_status_t pull() {
     return wait_for([](void* data) {
-        return PMIx_IOF_pull(&everybody, 1, nullptr, 0, PMIX_FWD_STDOUT_CHANNEL, on_output, on_pull, data);
+        return PMIx_IOF_pull(&everybody, 1, nullptr, 0, PMIX_FWD_STDERR_CHANNEL, on_output, on_pull, data);
     });
 }
 
@@ -36,7 +37,7 @@ std::vector<Call> input_calls() {
     add("pull", pull).after = forget;
     add("pull_blocking", [] {
         const pmix_status_t id =
-            PMIx_IOF_pull(&everybody, 1, nullptr, 0, PMIX_FWD_STDOUT_CHANNEL, on_output, nullptr, nullptr);
+            PMIx_IOF_pull(&everybody, 1, nullptr, 0, PMIX_FWD_STDERR_CHANNEL, on_output, nullptr, nullptr);
         puller = static_cast<size_t>(id);
         return id < 0 ? id : PMIX_SUCCESS;
     }).after = forget;
