@@ -137,6 +137,19 @@ char** error_text(InfoView info) {
     return value != nullptr && value->type == PMIX_POINTER ? static_cast<char**>(value->data.ptr) : nullptr;
 }
 
+/// The sentence of an init for which the system has given too little, by the error of the call that failed.
+Error want_of_resources(int error) {
+    // Nothing else in an init is refused with EPERM. The C library takes clone() where clone3 is unknown
+    // only.
+    if (error == EPERM)
+        return {
+            PMIX_ERR_NO_PERMISSIONS,
+            "the progress thread cannot be started: the kernel refuses clone3 with EPERM; have the seccomp "
+            "filter of the container refuse clone3 with ENOSYS"};
+    return {PMIX_ERR_NOMEM,
+            std::string("memory, a descriptor or a thread cannot be had: ") + std::strerror(error)};
+}
+
 }  // namespace
 
 Hold::Hold() {
@@ -175,8 +188,7 @@ pmix_status_t instance::initialize(const Make& make, InfoView info) {
             errno = 0;
             return make();
         } catch (const std::bad_alloc&) {
-            return Error{PMIX_ERR_NOMEM, std::string("memory, a descriptor or a thread cannot be had: ") +
-                                             std::strerror(errno)};
+            return want_of_resources(errno);
         }
     }();
     if (!made) {

@@ -3,6 +3,7 @@
 #include "framework/base/loop_thread.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <new>
@@ -42,15 +43,19 @@ bool LoopThread::begin() noexcept {
         static_cast<LoopThread*>(self)->run();
         return nullptr;
     };
-    bool made = false;
+    int error = EAGAIN;
     pthread_attr_t attributes;
     if (bound_to_ && pthread_attr_init(&attributes) == 0) {
-        made = pthread_attr_setaffinity_np(&attributes, sizeof *bound_to_, &*bound_to_) == 0 &&
-               pthread_create(&thread, &attributes, body, this) == 0;
+        error = pthread_attr_setaffinity_np(&attributes, sizeof *bound_to_, &*bound_to_);
+        if (error == 0) error = pthread_create(&thread, &attributes, body, this);
         pthread_attr_destroy(&attributes);
     }
     // A thread that cannot be bound is better than none.
-    if (!made && pthread_create(&thread, nullptr, body, this) != 0) return false;
+    if (error != 0) error = pthread_create(&thread, nullptr, body, this);
+    if (error != 0) {
+        errno = error;
+        return false;
+    }
     thread_ = thread;
     deferred_ = false;
     loop_.set_standby(nullptr);
