@@ -6,10 +6,12 @@
 #include <pmix_server.h>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/covers.hpp"
@@ -94,6 +96,73 @@ TEST(Registration, IsCompletedOnceWhereTheServerEnds) {
     }
     for (const Description& job : jobs)
         EXPECT_EQ(job.calls(), 1);
+}
+
+TEST(Registration, IsCompletedOnceWhereTheThreadIsStopped) {
+    Description jobs[8];
+    {
+        const integration::Host host;
+        for (size_t i = 0; i < std::size(jobs); ++i) {
+            ASSERT_EQ(jobs[i].register_as("stopped-" + std::to_string(i)), PMIX_SUCCESS);
+            if (i == std::size(jobs) / 2) PMIx_Progress_thread_stop(nullptr, 0);
+        }
+    }
+    for (const Description& job : jobs)
+        EXPECT_EQ(job.calls(), 1);
+}
+
+/// An array in an array, many levels deep.
+class Nest {
+  public:
+    Nest(const char* key, pmix_data_type_t type, size_t levels) : infos_(levels), arrays_(levels) {
+        for (size_t level = 0; level < levels; ++level) {
+            pmix_info_t& info = infos_[level];
+            PMIx_Load_key(info.key, key);
+            info.value.type = PMIX_DATA_ARRAY;
+            info.value.data.darray = &arrays_[level];
+            arrays_[level] = {PMIX_INFO, 1,
+                              &infos_[level + 1 < levels ? level + 1 : 0]};  // the last holds the first
+            if (type != PMIX_INFO) arrays_[level] = {type, 1, &arrays_[level + 1 < levels ? level + 1 : 0]};
+        }
+    }
+    pmix_info_t* data() { return infos_.data(); }
+
+  private:
+    std::vector<pmix_info_t> infos_;
+    std::vector<pmix_data_array_t> arrays_;
+};
+
+TEST(Registration, OfEndlessArraysIsAnsweredOnce) {
+    struct Answer {
+        std::atomic<int> calls{0};
+        pmix_status_t status = PMIX_SUCCESS;
+    };
+    integration::Host host;
+    for (const pmix_data_type_t type : {PMIX_INFO, PMIX_DATA_ARRAY}) {
+        for (const char* key :
+             {PMIX_PROC_INFO_ARRAY, PMIX_JOB_INFO_ARRAY, PMIX_NODE_INFO_ARRAY, "muster.test.nest"}) {
+            SCOPED_TRACE(std::string(key) + (type == PMIX_INFO ? " of infos" : " of arrays"));
+            Nest nest(key, type, 3);
+            Answer answer;
+            const pmix_status_t status = PMIx_server_register_nspace(
+                "nested", 1, nest.data(), 1,
+                [](pmix_status_t said, void* data) {
+                    auto* to = static_cast<Answer*>(data);
+                    to->status = said;
+                    ++to->calls;
+                },
+                &answer);
+            if (status == PMIX_SUCCESS) {
+                while (answer.calls == 0)
+                    std::this_thread::yield();
+                EXPECT_NE(answer.status, PMIX_SUCCESS);
+            }
+            // The namespace may be registered with what is right.
+            const auto job = host.start_job(1);
+            EXPECT_EQ(host.start(job, 0, {"fence", "1", "collect"}).wait(), 0);
+            EXPECT_EQ(answer.calls, status == PMIX_SUCCESS ? 1 : 0);
+        }
+    }
 }
 
 }  // namespace
