@@ -211,7 +211,7 @@ void Launcher::watch_signals() {
     ::signal(SIGPIPE, SIG_IGN);
     signal_fd_ = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
     if (signal_fd_ < 0)
-        throw std::runtime_error(fmt::format("signals cannot be watched: {}", strerror(errno)));
+        throw std::runtime_error(fmt::format("signals cannot be watched: signalfd4: {}", strerror(errno)));
 }
 
 /// Starts the nodes, but where a tool guides us only the first: the tool may say what the others are to be.
