@@ -15,7 +15,11 @@ std::atomic<pmix_status_t> answer;
 std::atomic<bool> here;
 std::atomic<long> number;
 
+Begin begin = [](const std::function<pmix_status_t()>& start) { return start(); };
+void (*on_callback)() = [] {};
+
 void on_status(pmix_status_t status, void* data) {
+    on_callback();
     ++called;
     if (reinterpret_cast<long>(data) != number) return;
     answer = status;

@@ -43,11 +43,18 @@ void on_event(size_t id, pmix_status_t status, const pmix_proc_t* source, pmix_i
 void on_output(size_t id, pmix_iof_channel_t channel, pmix_proc_t* source, pmix_byte_object_t* bytes,
                pmix_info_t* info, size_t ninfo);
 
+/// How a call is begun, and what is told of each callback, before anything else: for programs that look at
+/// when and where that is.
+using Begin = pmix_status_t (*)(const std::function<pmix_status_t()>& start);
+extern Begin begin;
+extern void (*on_callback)();
+
 /// `start` begins a call with the data of its callback. A call that is over at once has succeeded.
 template <class Start>
 pmix_status_t wait_for(const Start& start) {
     here = false;
-    const pmix_status_t status = start(reinterpret_cast<void*>(++number));
+    void* const data = reinterpret_cast<void*>(++number);
+    const pmix_status_t status = begin([&start, data] { return start(data); });
     if (status == PMIX_OPERATION_SUCCEEDED) return PMIX_SUCCESS;
     if (status != PMIX_SUCCESS) return status;
     ++promised;
