@@ -122,4 +122,28 @@ TEST(ServerDirectives, WithoutTheHostTheChosenComponentMakesTheCredential) {
     PMIx_Byte_object_destruct(&credential);
 }
 
+/// What an init with this directive says; a server that it makes is ended again.
+pmix_status_t init_with(pmix_info_t& directive) {
+    pmix_server_module_t module{};
+    const pmix_status_t status = PMIx_server_init(&module, &directive, 1);
+    if (status == PMIX_SUCCESS) {
+        EXPECT_EQ(PMIx_server_finalize(), PMIX_SUCCESS);
+    }
+    return status;
+}
+
+// docs/decisions/0042: both are hints that nothing acts upon, and refused where they are required.
+TEST(ServerDirectives, HomogeneityAndALoopOfTheHostAreNotActedUpon) {
+    int loop = 0;
+    pmix_info_t directives[2];
+    directives[0] = directive(PMIX_HOMOGENEOUS_SYSTEM, true);
+    ASSERT_EQ(PMIx_Info_load(&directives[1], PMIX_EVENT_BASE, &loop, PMIX_POINTER), PMIX_SUCCESS);
+    for (pmix_info_t& one : directives) {
+        SCOPED_TRACE(one.key);
+        EXPECT_EQ(init_with(one), PMIX_SUCCESS);
+        PMIx_Info_required(&one);
+        EXPECT_EQ(init_with(one), PMIX_ERR_NOT_SUPPORTED);
+    }
+}
+
 }  // namespace
