@@ -2,12 +2,17 @@
 // A process of a job that initialises again and again:
 //   cycles COUNT [SEED]   COUNT times Init, a fence over the job, Finalize, with delays by chance in between
 //   mixed COUNT [SEED]    the same with another operation in each cycle, by chance: fences, connections,
-//   groups that are destructed and groups that are not, published data, events leaves                Init and
-//   a fence; rank 0 finalizes and ends, the others fence again and say how that ended
+//                         groups that are destructed and groups that are not, invitations, published data,
+//                         events, output that another process pulls
+//   leaves                Init and a fence; rank 0 finalizes and ends, the others fence again and say how
+//   that
+//                         ended
+#include <pmix_tool.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -122,22 +127,105 @@ void event(std::mt19937& random, int cycle, uint32_t sender) {
     }
 }
 
+std::atomic<int> invited;  ///< the cycle of the last invitation
+
+void on_invitation(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], size_t count, pmix_info_t*,
+                   size_t, pmix_event_notification_cbfunc_fn_t done, void* data) {
+    for (size_t i = 0; i < count; ++i) {
+        if (PMIX_CHECK_KEY(&info[i], PMIX_GROUP_ID))
+            invited = std::atoi(strrchr(info[i].value.data.string, '.') + 1);
+    }
+    done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, data);
+}
+
+/// The group is left to the end of the life, or destructed by all. Its number tells it from those of others.
+void invitation(std::mt19937& random, int cycle, uint32_t leader, uint32_t size, bool destructs) {
+    const std::string id = "invited." + std::to_string(cycle);
+    invited = -1;
+    pmix_status_t code = PMIX_GROUP_INVITED;
+    expect_true("PMIx_Register_event_handler",
+                PMIx_Register_event_handler(&code, 1, nullptr, 0, on_invitation, nullptr, nullptr) >= 0);
+    fence("before the invitation");
+    pause(random);
+    pmix_info_t* results = nullptr;
+    size_t count = 0;
+    if (self.rank == leader) {
+        const pmix_proc_t job = whole_job();
+        expect("PMIx_Group_invite", PMIx_Group_invite(id.c_str(), &job, 1, nullptr, 0, &results, &count));
+    } else {
+        for (int i = 0; i < 60000 && invited < 0; ++i)
+            usleep(1000);
+        if (invited != cycle) fail("invitation " + std::to_string(invited) + " in " + std::to_string(cycle));
+        pmix_proc_t inviter = self;
+        inviter.rank = leader;
+        expect("PMIx_Group_join",
+               PMIx_Group_join(id.c_str(), &inviter, PMIX_GROUP_ACCEPT, nullptr, 0, &results, &count));
+    }
+    uint32_t members = 0;
+    for (size_t i = 0; i < count; ++i) {
+        if (PMIX_CHECK_KEY(&results[i], PMIX_GROUP_MEMBERSHIP))
+            members = static_cast<uint32_t>(results[i].value.data.darray->size);
+    }
+    PMIX_INFO_FREE(results, count);
+    expect_true("the membership of " + id, members == size);
+    pause(random);
+    if (destructs) expect("destruct " + id, PMIx_Group_destruct(id.c_str(), nullptr, 0));
+}
+
+std::atomic<int> pulled;  ///< the cycle in the last output that came
+
+void on_output(size_t, pmix_iof_channel_t, pmix_proc_t*, pmix_byte_object_t* bytes, pmix_info_t*, size_t) {
+    const std::string text(bytes->bytes, bytes->size);
+    const size_t at = text.find("output ");
+    if (at != std::string::npos) pulled = std::atoi(text.c_str() + at + 7);
+}
+
+/// A pull is given back, or left to the end of the life.
+void output(std::mt19937& random, int cycle, uint32_t writer, uint32_t size, bool gives_back) {
+    const bool pulls = self.rank == (writer + 1) % size;
+    pulled = -1;
+    pmix_status_t id = 0;
+    if (pulls) {
+        pmix_proc_t from = self;
+        from.rank = writer;
+        pmix_info_t copy;
+        PMIX_INFO_LOAD(&copy, PMIX_IOF_COPY, nullptr, PMIX_BOOL);
+        id = PMIx_IOF_pull(&from, 1, &copy, 1, PMIX_FWD_STDOUT_CHANNEL, on_output, nullptr, nullptr);
+        expect_true("PMIx_IOF_pull", id >= 0);
+    }
+    fence("behind the pull");
+    pause(random);
+    if (self.rank == writer) say("output " + std::to_string(cycle) + ".");
+    for (int i = 0; i < 60000 && pulls && pulled != cycle; ++i)
+        usleep(1000);
+    if (pulls && pulled != cycle) fail("no output of cycle " + std::to_string(cycle));
+    if (pulls && gives_back) {
+        const pmix_status_t status =
+            PMIx_IOF_deregister(static_cast<size_t>(id), nullptr, 0, nullptr, nullptr);
+        expect_true("PMIx_IOF_deregister", status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED);
+    }
+}
+
 void operation(std::mt19937& random, unsigned what, int cycle) {
     const uint32_t size = job_size();
-    const uint32_t chosen = what / 8 % size;
-    switch (what % 8) {
+    const uint32_t chosen = what / 10 % size;
+    switch (what % 10) {
         case 0:
             return fence("of cycle " + std::to_string(cycle));
         case 1:
         case 2:
-            return connect(random, what % 8 == 1);
+            return connect(random, what % 10 == 1);
         case 3:
         case 4:
-            return group(random, "again", size, what % 8 == 3, true);
+            return group(random, "again", size, what % 10 == 3, true);
         case 5:
-            return group(random, "only." + std::to_string(cycle), size, what / 8 % 2 == 0, false);
+            return group(random, "only." + std::to_string(cycle), size, what / 10 % 2 == 0, false);
         case 6:
             return publish(random, cycle, chosen);
+        case 7:
+            return invitation(random, cycle, chosen, size, what / 10 % 2 == 0);
+        case 8:
+            return output(random, cycle, chosen, size, what / 10 % 2 == 0);
         default:
             return event(random, cycle, chosen);
     }
