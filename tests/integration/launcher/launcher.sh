@@ -350,6 +350,9 @@ environment)
     lines err 1
     run 0 -n 1 --mca plm rsh true
     err_has 'plm rsh is a parameter of another launcher'
+    run 0 -n 2 --nodes 2 --mca psce native true
+    err_has '--mca psce: no framework is called psce; did you mean psec'
+    lines err 1
     PMIX_MCA_ptl=usock,^tcp run 1 -n 1 true
     err_has 'usock is not opened: ruled out by PMIX_MCA_ptl=usock,.tcp, where . stands behind'
     PMIX_MCA_ptl=^tcp,usock run 1 -n 1 true

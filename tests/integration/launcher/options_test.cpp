@@ -121,6 +121,20 @@ TEST(LauncherOptions, RefusedOptionsOfHydraNameTheCure) {
     }
 }
 
+TEST(LauncherOptions, MisspeltFrameworksOfParametersAreNamedOnce) {
+    EXPECT_EQ(read({"--mca", "psce", "native", "--mca", "psce", "none", "p"}).warnings,
+              (std::vector<std::string>{"--mca psce: no framework is called psce; did you mean psec?"}));
+    EXPECT_EQ(
+        read({"--mca", "gd_base_verbose", "1", "p"}).warnings,
+        (std::vector<std::string>{"--mca gd_base_verbose: no framework is called gd; did you mean gds?"}));
+    for (const char* fine :
+         {"psec", "btl", "mtl", "pml_ob1_verbose", "coll", "plm_x", "sec", "mca_base_verbose", "orte_x"}) {
+        const auto warnings = read({"--mca", fine, "1", "p"}).warnings;
+        EXPECT_TRUE(warnings.empty() || warnings.front().find("did you mean") == std::string::npos) << fine;
+    }
+    EXPECT_TRUE(read({"--omca", "psce", "1", "p"}).warnings.empty());
+}
+
 TEST(LauncherOptions, OptionsOfOtherMachinesAreNamedOnce) {
     const Options options = read({"--prtemca", "a", "b", "--prtemca", "c", "d", "--noprefix", "p"});
     EXPECT_EQ(options.warnings, (std::vector<std::string>{"--noprefix, --prtemca: of no effect here"}));

@@ -192,15 +192,52 @@ std::vector<std::string> kept(const std::string& list) {
     return names;
 }
 
+constexpr std::array<std::string_view, 22> kFrameworksOfPmix = {
+    "pmix",         "bfrops", "gds",   "pcompress", "pdl",  "pfexec", "pgpu", "pif",
+    "pinstalldirs", "plog",   "pmdl",  "pnet",      "preg", "prm",    "psec", "psensor",
+    "psquash",      "pstat",  "pstrg", "ptl",       "mca",  "pmixp"};
+
 /// The prefix of the environment variable that sets a parameter of --mca NAME VALUE: "PMIX_MCA_" where the
 /// name begins with a framework of PMIx, "OMPI_MCA_" otherwise.
-std::string_view prefix_of(std::string_view name) {
-    static constexpr std::array<std::string_view, 22> kOurs = {
-        "pmix",         "bfrops", "gds",   "pcompress", "pdl",  "pfexec", "pgpu", "pif",
-        "pinstalldirs", "plog",   "pmdl",  "pnet",      "preg", "prm",    "psec", "psensor",
-        "psquash",      "pstat",  "pstrg", "ptl",       "mca",  "pmixp"};
-    const bool ours = std::ranges::find(kOurs, name.substr(0, name.find('_'))) != kOurs.end();
+std::string_view prefix_of(std::string_view framework) {
+    const bool ours = std::ranges::find(kFrameworksOfPmix, framework) != kFrameworksOfPmix.end();
     return ours ? "PMIX_MCA_" : "OMPI_MCA_";
+}
+
+/// Whether one letter is missing, added or wrong, or two neighbours are swapped.
+bool is_one_slip_from(std::string_view given, std::string_view meant) {
+    while (!given.empty() && !meant.empty() && given.front() == meant.front()) {
+        given.remove_prefix(1);
+        meant.remove_prefix(1);
+    }
+    while (!given.empty() && !meant.empty() && given.back() == meant.back()) {
+        given.remove_suffix(1);
+        meant.remove_suffix(1);
+    }
+    if (given.size() == 2 && meant.size() == 2) return given[0] == meant[1] && given[1] == meant[0];
+    return given.size() <= 1 && meant.size() <= 1;
+}
+
+/// The framework of PMIx that a misspelt one stands for; "" where it may be one of Open MPI.
+std::string_view meant_by(std::string_view framework) {
+    // Frameworks of Open MPI whose names are as similar.
+    constexpr std::array<std::string_view, 12> kOfOpenMpi = {
+        "btl", "compress", "dl", "if", "installdirs", "mtl", "plm", "pml", "rds", "sds", "sec", "sensor"};
+    if (std::ranges::find(kOfOpenMpi, framework) != kOfOpenMpi.end()) return "";
+    const auto found = std::ranges::find_if(
+        kFrameworksOfPmix, [&](std::string_view known) { return is_one_slip_from(framework, known); });
+    return found == kFrameworksOfPmix.end() ? "" : *found;
+}
+
+/// --mca NAME VALUE does nothing here where the framework is misspelt: the server is not given the parameter.
+void warn_of_misspelt_framework(const Given& given, std::string_view name, Options& options) {
+    const std::string_view framework = name.substr(0, name.find('_'));
+    const std::string_view meant = meant_by(framework);
+    if (meant.empty()) return;
+    std::string warning = fmt::format("{} {}: no framework is called {}; did you mean {}?", given.written,
+                                      name, framework, meant);
+    if (std::ranges::find(options.warnings, warning) == options.warnings.end())
+        options.warnings.push_back(std::move(warning));
 }
 
 void parameter(const Given& given, Draft& draft) {
@@ -210,10 +247,13 @@ void parameter(const Given& given, Draft& draft) {
     const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
     Options& options = draft.options;
     const Setting setting = given.setting();
-    const std::string_view prefix = setting == Setting::PmixParameter   ? "PMIX_MCA_"
-                                    : setting == Setting::OmpiParameter ? "OMPI_MCA_"
-                                                                        : prefix_of(name);
+    const std::string_view prefix = setting == Setting::PmixParameter ? "PMIX_MCA_"
+                                    : setting == Setting::OmpiParameter
+                                        ? "OMPI_MCA_"
+                                        : prefix_of(name.substr(0, name.find('_')));
     options.parameters.emplace_back(std::string(prefix) + name, value);
+    if (prefix == "OMPI_MCA_" && setting == Setting::AnyParameter)
+        warn_of_misspelt_framework(given, name, options);
     if (setting == Setting::AnyParameter && is_parameter_of_prrte(name))
         options.warnings.push_back(
             fmt::format("{} {} {} is a parameter of another launcher (PRRTE) and does nothing here",
