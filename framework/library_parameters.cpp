@@ -73,6 +73,10 @@ void define_library_parameters(Parameters& parameters) {
          "what its handlers have not completed; events beyond are given up and counted."},
         {"pmix", "event", "max_codes", Size, "4096", "",
          "How many codes of events one client may have registered at a server; more are refused."},
+        {"pmix", "group", "report_time", Seconds, "1", "seconds",
+         "How long the event that a member of a group has failed waits for the host's report about the end "
+         "of "
+         "its process, which the event carries. 0: not at all."},
         {"pmix", "iof", "cache_size", Size, "1m", "bytes",
          "Room for forwarded output of each channel of a job that nobody has asked for yet; the oldest gives "
          "way. 0 keeps none."},

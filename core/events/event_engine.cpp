@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/events/handler_order.hpp"
+#include "core/runtime/keys.hpp"
 #include "framework/base/mutex.hpp"
 
 namespace muster {
@@ -341,7 +342,9 @@ void EventEngine::call(const std::shared_ptr<Chain>& chain, const HandlerPtr& ha
     if (handler->spec.return_object)
         chain->own.add(PMIX_EVENT_RETURN_OBJECT, Value::pointer(*handler->spec.return_object));
     // Borrowed: the event and `own` stay the owners.
-    chain->shown.assign(chain->event->info.begin(), chain->event->info.end());
+    chain->shown.clear();
+    std::ranges::copy_if(chain->event->info, std::back_inserter(chain->shown),
+                         [](const pmix_info_t& one) { return !is_internal_key(one.key); });
     chain->shown.insert(chain->shown.end(), chain->own.begin(), chain->own.end());
     uintptr_t number = 0;
     {

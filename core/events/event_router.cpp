@@ -9,16 +9,25 @@
 #include "core/exchange/command.hpp"
 #include "core/exchange/host.hpp"
 #include "core/exchange/namespaces.hpp"
+#include "core/runtime/keys.hpp"
 #include "core/runtime/lookup.hpp"
 #include "core/runtime/runtime.hpp"
 
 namespace muster {
 namespace {
 
-Bytes pack_event(const Event& event, WireFormat format) {
+/// `internal`: with the items that only this library understands, and does not show to handlers.
+Bytes pack_event(const Event& event, WireFormat format, bool internal) {
+    Info plain;
+    const bool all = internal || std::ranges::none_of(event.info, [](const pmix_info_t& one) {
+                         return is_internal_key(one.key);
+                     });
+    for (size_t i = 0; !all && i < event.info.size(); ++i) {
+        if (!is_internal_key(event.info[i].key)) plain.add_copy(event.info[i]);
+    }
     Packer message(format);
     message.command(static_cast<uint8_t>(Command::Notify)).status(event.status).proc(event.source);
-    message.infos(event.info).items(&event.range, 1, PMIX_DATA_RANGE);
+    message.infos(all ? event.info : plain).items(&event.range, 1, PMIX_DATA_RANGE);
     return message.error() == PMIX_SUCCESS ? message.take() : Bytes();
 }
 
@@ -42,17 +51,25 @@ class EventRouter::PackedEvent {
 
     /// Empty where the event cannot be packed for this peer.
     const SharedBytes& bytes_for(const Peer& peer) {
-        for (const auto& [format, bytes] : forms_) {
-            if (format.bfrops == peer.format.bfrops && format.buffer_type == peer.format.buffer_type)
-                return bytes;
+        const bool internal = peer.version.can(Capability::GroupInvitations);
+        for (const Form& form : forms_) {
+            if (form.format.bfrops == peer.format.bfrops &&
+                form.format.buffer_type == peer.format.buffer_type && form.internal == internal)
+                return form.bytes;
         }
-        forms_.emplace_back(peer.format, std::make_shared<const Bytes>(pack_event(event_, peer.format)));
-        return forms_.back().second;
+        forms_.push_back({peer.format, internal,
+                          std::make_shared<const Bytes>(pack_event(event_, peer.format, internal))});
+        return forms_.back().bytes;
     }
 
   private:
+    struct Form {
+        WireFormat format;
+        bool internal;
+        SharedBytes bytes;
+    };
     const Event& event_;
-    std::vector<std::pair<WireFormat, SharedBytes>> forms_;
+    std::vector<Form> forms_;
 };
 
 EventRouter::EventRouter(Runtime& runtime, Host& host, Namespaces& namespaces, Raise raise,

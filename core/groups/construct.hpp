@@ -71,6 +71,7 @@ class GroupConstruct : public CollectiveOperation {
         pmix_proc_t proc{};
         bool led = false;
         bool told = false;
+        bool awaits_report = false;          ///< the host's, before those concerned are told
         std::vector<pmix_proc_t> undecided;  ///< who was told and has not answered
         std::unique_ptr<Watch> limit;        ///< for the answers of other nodes
     };
@@ -104,6 +105,7 @@ class GroupConstruct : public CollectiveOperation {
     void watch_others();
     void tell(const Collective& collective, Loss& loss);
     void tell(const std::string& id, Loss& loss, const std::vector<pmix_proc_t>& hearers);
+    void tell_of_member(const std::string& id, Loss& loss, const std::vector<pmix_proc_t>& hearers);
     /// All who called have gone before anybody else here has. True: what is known is kept for those who will.
     bool keep_for_others(const Collective& collective);
     /// `by` have decided about `gone` (null: about all), or never will.

@@ -29,9 +29,8 @@ void send(GroupServer& server, pmix_status_t code, const std::vector<pmix_proc_t
     server.router().from_client(event, [](pmix_status_t) {});
 }
 
-Info about(const pmix_proc_t& affected) {
-    Info info;
-    info.add(PMIX_EVENT_AFFECTED_PROC, affected);
+Info about(GroupServer& server, const pmix_proc_t& affected) {
+    Info info = server.end_reports().about(affected);
     info.add(MUSTER_GROUP_CONSTRUCT, true);
     return info;
 }
@@ -183,7 +182,25 @@ void GroupConstruct::tell(const std::string& id, Loss& loss, const std::vector<p
             go_on(id);
         });
     }
-    send(server_, code, hearers, id, about(loss.proc));
+    if (!loss.led) return tell_of_member(id, loss, hearers);
+    send(server_, code, hearers, id, about(server_, loss.proc));
+}
+
+/// The construct waits meanwhile: servers of other nodes hear of the loss before they hear who is in.
+void GroupConstruct::tell_of_member(const std::string& id, Loss& loss,
+                                    const std::vector<pmix_proc_t>& hearers) {
+    if (!server_.end_reports().is_expected(loss.proc))
+        return send(server_, PMIX_GROUP_MEMBER_FAILED, hearers, id, about(server_, loss.proc));
+    loss.awaits_report = true;
+    server_.end_reports().when_reported(loss.proc, [this, id, proc = loss.proc, hearers] {
+        send(server_, PMIX_GROUP_MEMBER_FAILED, hearers, id, about(server_, proc));
+        const auto state = states_.find(id);
+        if (state == states_.end()) return;
+        for (Loss& one : state->second.losses) {
+            if (proc_is(one.proc, proc)) one.awaits_report = false;
+        }
+        go_on(id);
+    });
 }
 
 void GroupConstruct::announce_leader(const std::string& id, const State& state) {
@@ -226,8 +243,8 @@ std::vector<pmix_proc_t> GroupConstruct::undecided(const std::string& id) const 
 void GroupConstruct::go_on(const std::string& id) {
     const auto state = states_.find(id);
     if (state == states_.end() || !state->second.local_in) return;
-    const bool waiting =
-        std::ranges::any_of(state->second.losses, [](const Loss& loss) { return !loss.undecided.empty(); });
+    const bool waiting = std::ranges::any_of(
+        state->second.losses, [](const Loss& loss) { return !loss.undecided.empty() || loss.awaits_report; });
     if (waiting) return;
     if (const auto collective = server_.collectives().find(CollectiveKind::GroupConstruct, id))
         hand_over(collective);
@@ -331,7 +348,7 @@ void GroupConstruct::decide_ballots(const std::function<void(Ballot&)>& change) 
         ballot = next;
     }
     for (const Ballot& ballot : decided) {
-        Info info = about(ballot.gone);
+        Info info = about(server_, ballot.gone);
         LeaderVote vote = ballot.leader ? LeaderVote::Me : LeaderVote::NotMe;
         if (ballot.abort) vote = LeaderVote::Abort;
         info.add(MUSTER_GROUP_VOTE, Value::from(static_cast<uint8_t>(vote)));
@@ -403,9 +420,9 @@ void GroupConstruct::tell_of_missing(const Collective& collective, const std::ve
             std::ranges::any_of(state.losses, [&](const Loss& loss) { return proc_is(loss.proc, proc); });
         // Nobody of its node called, so that its server knew of no construct.
         if (in || told) continue;
-        Info info;
-        info.add(PMIX_EVENT_AFFECTED_PROC, proc);
-        send(server_, PMIX_GROUP_MEMBER_FAILED, hearers, collective.id(), std::move(info));
+        server_.end_reports().when_reported(proc, [this, hearers, proc, id = collective.id()] {
+            send(server_, PMIX_GROUP_MEMBER_FAILED, hearers, id, server_.end_reports().about(proc));
+        });
     }
 }
 

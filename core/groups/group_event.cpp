@@ -8,6 +8,7 @@
 #include <chrono>
 
 #include "core/exchange/group_table.hpp"
+#include "core/runtime/keys.hpp"
 #include "framework/base/proc.hpp"
 #include "framework/gds.hpp"
 
@@ -56,6 +57,21 @@ Info round_info(uint64_t round) {
     Info info;
     info.add(MUSTER_GROUP_ROUND, Value::uint64(round));
     return info;
+}
+
+void add_report(InfoView event, Info& info) {
+    for (const pmix_info_t& item : event) {
+        const bool directive =
+            key_is_any(item.key,
+                       {PMIX_EVENT_AFFECTED_PROC, PMIX_EVENT_AFFECTED_PROCS, PMIX_EVENT_CUSTOM_RANGE,
+                        PMIX_EVENT_NON_DEFAULT, PMIX_EVENT_DO_NOT_CACHE, PMIX_EVENT_STAYS_LOCAL,
+                        PMIX_EVENT_SILENT_TERMINATION, PMIX_EVENT_TERMINATE_SESSION, PMIX_EVENT_TERMINATE_JOB,
+                        PMIX_EVENT_TERMINATE_NODE, PMIX_EVENT_TERMINATE_PROC, PMIX_EVENT_ACTION_TIMEOUT,
+                        PMIX_GROUP_ID}) ||
+            is_internal_key(item.key);
+        if (directive || info.find(item.key) != nullptr) continue;
+        if (info.add_copy(item) == PMIX_SUCCESS) info[info.size() - 1].flags = 0;
+    }
 }
 
 Value procs_value(const std::vector<pmix_proc_t>& procs) {

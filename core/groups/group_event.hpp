@@ -48,6 +48,10 @@ uint64_t first_invitation_round();
 /// The begin of what an event of this invitation carries.
 Info round_info(uint64_t round);
 
+/// Adds to `info` what the host's event about the end of a process says, unless it is there already: not to
+/// whom the event goes, nor what is to be done.
+void add_report(InfoView event, Info& info);
+
 /// The value of PMIX_GROUP_MEMBERSHIP.
 Value procs_value(const std::vector<pmix_proc_t>& procs);
 

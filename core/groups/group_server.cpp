@@ -23,6 +23,7 @@ bool GroupServer::is_other_server(const pmix_proc_t& source) {
 
 void GroupServer::deregistered(const char* nspace) {
     meetings_.deregistered(nspace);
+    end_reports_.deregistered(nspace);
     invitation_watch_.deregistered(nspace);
 }
 

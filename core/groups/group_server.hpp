@@ -5,6 +5,7 @@
 #include "core/collective/collectives.hpp"
 #include "core/exchange/command_table.hpp"
 #include "core/exchange/exchange.hpp"
+#include "core/groups/end_reports.hpp"
 #include "core/groups/invitation_watch.hpp"
 #include "core/groups/meetings.hpp"
 #include "core/groups/process_sets.hpp"
@@ -53,6 +54,7 @@ class GroupServer {
     Meetings& meetings() { return meetings_; }
     ProcessSets& process_sets() { return process_sets_; }
     InvitationWatch& invitation_watch() { return invitation_watch_; }
+    EndReports& end_reports() { return end_reports_; }
     /// Whether an event comes from the server of another node, rather than from a process.
     bool is_other_server(const pmix_proc_t& source);
 
@@ -66,11 +68,16 @@ class GroupServer {
     /// know of it.
     void departing(const pmix_proc_t& proc) { meetings_.call_in(proc.nspace); }
     void departed(const pmix_proc_t& proc, bool lost);
+    /// The host has deregistered a process.
+    void exited(const pmix_proc_t& proc) { end_reports_.exited(proc); }
+    /// A process of this node begins, perhaps another life.
+    void began(const pmix_proc_t& proc) { end_reports_.began(proc); }
 
   private:
     Services services_;
     Meetings meetings_{*this};
     ProcessSets process_sets_{*this};
+    EndReports end_reports_{*this};
     InvitationWatch invitation_watch_{*this};
     GroupConstruct* construct_ = nullptr;  // the collectives'
     GroupDestruct* destruct_ = nullptr;    // likewise

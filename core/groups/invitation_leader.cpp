@@ -116,7 +116,7 @@ EventEngine::OnEnd Invitations::answered(const Event& event, const GroupEvent& s
         }
     }
     for (const GivenUp& ended : given_up_) {
-        if (said.round == ended.round && among(ended.told, event.source)) return nullptr;
+        if (said.same_round(ended.round) && among(ended.told, event.source)) return nullptr;
     }
     // Too late, or never asked: whoever waits there must not wait for ever.
     if (event.range == PMIX_RANGE_CUSTOM) {
@@ -143,6 +143,7 @@ void Invitations::some_process_ended(const Event& event) {
             if (one == nullptr || !one->counts()) continue;
             Info info = round_info(invitation->round);
             info.add(PMIX_EVENT_AFFECTED_PROC, proc);
+            add_report(event.info, info);
             const bool answered = one->state == State::Accepted;
             const auto failed =
                 make_group_event(answered ? PMIX_GROUP_MEMBER_FAILED : PMIX_GROUP_INVITE_FAILED,

@@ -131,6 +131,18 @@ void InvitationWatch::tell(pmix_status_t code, const std::vector<pmix_proc_t>& t
     server_.runtime().loop().post([this, event] { server_.router().from_host(event, [](pmix_status_t) {}); });
 }
 
+/// Tells of the end of a process, with what the host says of it.
+void InvitationWatch::tell_end(pmix_status_t code, const std::vector<pmix_proc_t>& targets,
+                               const std::string& id, const pmix_proc_t& proc,
+                               std::optional<uint64_t> round) {
+    if (targets.empty()) return;
+    server_.end_reports().when_reported(proc, [this, code, targets, id, proc, round] {
+        Info info = server_.end_reports().about(proc);
+        if (round) info.add(MUSTER_GROUP_ROUND, Value::uint64(*round));
+        tell(code, targets, id, std::move(info));
+    });
+}
+
 void InvitationWatch::abort(const std::string& id, uint64_t round, const std::vector<pmix_proc_t>& targets) {
     tell(PMIX_GROUP_CONSTRUCT_ABORT, targets, id, round_info(round));
 }
@@ -222,7 +234,7 @@ void InvitationWatch::late_answer(const Event& event, const GroupEvent& said, co
     // Nobody is there any more who could complete it.
     if (cannot_lead(leader)) return abort(said.id, round, {event.source});
     const bool told = std::ranges::any_of(given_up_, [&](const GivenUp& one) {
-        return one.id == said.id && one.round == round && proc_is(one.leader, leader) &&
+        return one.id == said.id && said.same_round(one.round) && proc_is(one.leader, leader) &&
                among(one.told, event.source);
     });
     if (told) return;
@@ -384,9 +396,7 @@ void InvitationWatch::tell_of_loss(const std::string& id, const pmix_proc_t& pro
         others = group.procs();
     });
     std::erase_if(others, [&](const pmix_proc_t& one) { return proc_is(one, proc); });
-    Info info;
-    info.add(PMIX_EVENT_AFFECTED_PROC, proc);
-    tell(PMIX_GROUP_MEMBER_FAILED, others, id, std::move(info));
+    tell_end(PMIX_GROUP_MEMBER_FAILED, others, id, proc, std::nullopt);
 }
 
 void InvitationWatch::tell_of_losses(const std::string& id) {
@@ -411,13 +421,11 @@ void InvitationWatch::deregistered(const char* nspace) {
 
 void InvitationWatch::member_lost(Watched& watched, const pmix_proc_t& proc) {
     Participant* one = watched.find(proc);
-    Info info = round_info(watched.round);
-    info.add(PMIX_EVENT_AFFECTED_PROC, proc);
     const bool answered = one->state == State::Accepted;
     one->state = State::Gone;
     // Where the leader has failed, its server hears it, and counts on without this one.
-    tell(answered ? PMIX_GROUP_MEMBER_FAILED : PMIX_GROUP_INVITE_FAILED, {watched.leader}, watched.id,
-         std::move(info));
+    tell_end(answered ? PMIX_GROUP_MEMBER_FAILED : PMIX_GROUP_INVITE_FAILED, {watched.leader}, watched.id,
+             proc, watched.round);
 }
 
 /// Its acceptance ends with it; an invitation that it has not answered waits for its next life.

@@ -150,6 +150,8 @@ class InvitationWatch {
     void select(Watched& watched, const pmix_proc_t* leader);
     void abort(const std::string& id, uint64_t round, const std::vector<pmix_proc_t>& targets);
     void tell(pmix_status_t code, const std::vector<pmix_proc_t>& targets, const std::string& id, Info info);
+    void tell_end(pmix_status_t code, const std::vector<pmix_proc_t>& targets, const std::string& id,
+                  const pmix_proc_t& proc, std::optional<uint64_t> round);
     bool is_strangers(const Event& event, const GroupEvent& said) const;
     Watched* find(const GroupEvent& said, const pmix_proc_t& leader);
     bool has_gone(const pmix_proc_t& proc) const;

@@ -296,6 +296,7 @@ pmix_status_t Server::register_client(const pmix_proc_t& proc, uint32_t uid, uin
     client.server_object = server_object;
     nspace.removed.erase(proc.rank);
     nspace.removed_in_order.erase(proc.rank);
+    groups_.began(proc);
     collectives_.registered(proc.nspace);
     return PMIX_SUCCESS;
 }
@@ -314,6 +315,7 @@ void Server::end_client(const pmix_proc_t& proc) {
     client->lost = client->lost || was_there;
     nspace->removed.insert(proc.rank);
     if (!client->lost) nspace->removed_in_order.insert(proc.rank);
+    groups_.exited(proc);
     if (was_there) {
         departed(client->proc, true);
     } else if (client->finalized) {

@@ -146,7 +146,9 @@ struct Came {
     pmix_status_t status;
     std::string group;
     pmix_proc_t affected;
-    bool nobody;  ///< PMIX_JOB_TERM_STATUS says that no leader was found
+    bool nobody;         ///< PMIX_JOB_TERM_STATUS says that no leader was found
+    int exit_code = -1;  ///< what the host says of the end
+    bool internal = false;
 };
 std::vector<Came> events;
 std::atomic<bool> abort_all{false};  // what the handler decides
@@ -161,6 +163,8 @@ void on_event(size_t, pmix_status_t status, const pmix_proc_t*, pmix_info_t info
         if (PMIX_CHECK_KEY(&info[i], PMIX_JOB_TERM_STATUS)) came.nobody = true;
         if (PMIX_CHECK_KEY(&info[i], PMIX_GROUP_LEADER)) came.affected = *info[i].value.data.proc;
         if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC)) came.affected = *info[i].value.data.proc;
+        if (PMIX_CHECK_KEY(&info[i], PMIX_EXIT_CODE)) came.exit_code = info[i].value.data.integer;
+        if (strncmp(info[i].key, "muster.", strlen("muster.")) == 0) came.internal = true;
     }
     {
         std::lock_guard guard(lock);
@@ -692,6 +696,29 @@ void departed(const std::string& how, const std::string& end) {
     gone("t-gone");
 }
 
+/// A member is killed before it calls (`before`), or in the group: the event says how the host saw it end.
+void how_it_ended(const std::string& when) {
+    const std::vector<pmix_proc_t> all = everybody();
+    const bool dies = self.rank == size - 1;
+    if (!dies) listen(PMIX_GROUP_MEMBER_FAILED);
+    Directives directives;
+    directives.flag(PMIX_GROUP_NOTIFY_TERMINATION);
+    if (when != "before") made("t-end", all, directives);
+    fence();
+    if (dies) raise(SIGKILL);
+    if (when == "before") {
+        Results results;
+        is(construct("t-end", all, results, directives), PMIX_ERR_PARTIAL_SUCCESS, "construct");
+    }
+    need(wait_until([] { return !events.empty(); }), "no event of the member that failed");
+    const std::lock_guard guard(lock);
+    need(events.size() == 1 && events[0].group == "t-end" && events[0].affected.rank == size - 1,
+         "what the event says");
+    need(events[0].exit_code == 128 + SIGKILL,
+         "the exit code in the event: " + std::to_string(events[0].exit_code));
+    need(!events[0].internal, "an internal key in the event");
+}
+
 /// A handler decides that there shall be no group.
 void give_up() {
     listen(PMIX_GROUP_MEMBER_FAILED);
@@ -1001,6 +1028,7 @@ int main(int argc, char** argv) {
         {"bad", bad},
         {"timeout", timeout},
         {"bootstrap", bootstrap},
+        {"how_it_ended", [&] { how_it_ended(argc > 2 ? argv[2] : "before"); }},
         {"give_up", give_up},
         {"server_dies", [&] { server_dies(argc > 2 ? argv[2] : "construct"); }},
         {"leader_died", [&] { leader_died(argc > 2 ? argv[2] : "claim"); }},

@@ -395,7 +395,7 @@ void answer_after_abort(const std::string& range) {
         // Sends the reply of its library to an invitation that preceded the end.
         Infos infos;
         infos.procs(PMIX_EVENT_CUSTOM_RANGE, ranks({0}));
-        infos.number(kRoundKey, wait_for(PMIX_GROUP_INVITED, "test-after").round);
+        wait_for(PMIX_GROUP_INVITED, "test-after");
         notify(PMIX_GROUP_INVITE_ACCEPTED, PMIX_RANGE_CUSTOM, std::move(infos));
         while (kill(leader, 0) == 0)
             usleep(1000);
@@ -439,6 +439,8 @@ void member_dies(const std::string& when, const std::string& terms) {
            PMIX_SUCCESS, "invite");
         const Came came = wait_for(code, "test-death");
         need(came.has_affected && came.affected == victim, "who has died");
+        need(came.exit_code == 128 + SIGKILL, "the exit code that the host gave");
+        need(!came.internal, "an internal key in the event");
         put_and_commit("dead", "yes");
         is(answer.wait(), goes_on ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_GROUP_MEMBER_FAILED, "invite");
         if (goes_on) need(answer.members == rest, "membership");

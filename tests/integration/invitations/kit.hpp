@@ -85,7 +85,8 @@ struct Came {
     bool has_affected = false;
     pmix_rank_t affected = PMIX_RANK_UNDEF;
     bool has_context_id = false;
-    uint64_t round = 0;  ///< which of the leader's invitations it is about, as libraries of this kind say it
+    int exit_code = -1;     ///< what the host says of the end of a process
+    bool internal = false;  ///< some key is not for handlers
 };
 /// The answer of a handler to a code.
 struct Reaction {
@@ -93,8 +94,6 @@ struct Reaction {
     Infos* results = nullptr;
     std::function<void(const Came&)> also;
 };
-
-inline constexpr const char* kRoundKey = "muster.grp.round";
 
 inline std::mutex lock;  // guards all below
 inline std::condition_variable changed;
@@ -122,7 +121,8 @@ inline void on_event(size_t, pmix_status_t status, const pmix_proc_t* source, pm
             came.group = value.data.string;
         if (PMIX_CHECK_KEY(&info[i], PMIX_GROUP_MEMBERSHIP)) came.members = ranks_of(value);
         if (PMIX_CHECK_KEY(&info[i], PMIX_GROUP_CONTEXT_ID)) came.has_context_id = value.type == PMIX_SIZE;
-        if (PMIX_CHECK_KEY(&info[i], kRoundKey) && value.type == PMIX_UINT64) came.round = value.data.uint64;
+        if (PMIX_CHECK_KEY(&info[i], PMIX_EXIT_CODE)) came.exit_code = value.data.integer;
+        if (strncmp(info[i].key, "muster.", strlen("muster.")) == 0) came.internal = true;
         if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) && value.type == PMIX_PROC) {
             came.has_affected = true;
             came.affected = value.data.proc->rank;

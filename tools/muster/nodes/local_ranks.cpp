@@ -14,6 +14,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <memory>
 #include <set>
 
 #include "tools/muster/exchange/attributes.hpp"
@@ -415,9 +417,35 @@ void LocalRanks::reap() {
         read_output(rank, rank.out, PMIX_FWD_STDOUT_CHANNEL, true);
         read_output(rank, rank.err, PMIX_FWD_STDERR_CHANNEL, true);
         tell({RankEvent::Kind::Exited, rank.id, end.status});
+        report_end(end.name, end.status, rank.connected);
         if (!rank.connected) deregister_rank(rank);
         on_ended_(end.name);
     }
+}
+
+/// Says to the library of this node how a process has ended: events about the failed member of a group carry
+/// it. No process of the job gets this event itself.
+void LocalRanks::report_end(const ProcName& name, int status, bool connected) {
+    pmix_status_t code = PMIX_EVENT_PROC_TERMINATED;
+    if (WIFSIGNALED(status)) {
+        code = PMIX_ERR_PROC_ABORTED_BY_SIG;
+    } else if (WEXITSTATUS(status) != 0) {
+        code = PMIX_ERR_EXIT_NONZERO_TERM;
+    } else if (connected) {
+        code = PMIX_ERR_PROC_TERM_WO_SYNC;
+    }
+    const int exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    const time_t now = time(nullptr);
+    auto facts = std::make_unique<InfoList>();
+    facts->proc(PMIX_EVENT_AFFECTED_PROC, name).proc(PMIX_PROCID, name);
+    facts->add(PMIX_EXIT_CODE, &exit_code, PMIX_INT);
+    facts->add(PMIX_EVENT_TIMESTAMP, &now, PMIX_TIME);
+    facts->flag(PMIX_EVENT_DO_NOT_CACHE, true);
+    const pmix_status_t told = PMIx_Notify_event(
+        code, nullptr, PMIX_RANGE_PROC_LOCAL, facts->data(), facts->size(),
+        [](pmix_status_t, void* kept) { const std::unique_ptr<InfoList> done(static_cast<InfoList*>(kept)); },
+        facts.get());
+    if (told == PMIX_SUCCESS) (void)facts.release();  // the callback has it
 }
 
 void LocalRanks::finalized(Rank& rank) {

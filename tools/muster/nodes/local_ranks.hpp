@@ -112,6 +112,7 @@ class LocalRanks {
     void pause_output(bool pause);
     void feed(Rank& rank);
     void close_input(Rank& rank, bool refused);
+    static void report_end(const ProcName& name, int status, bool connected);
     void deregister_rank(const Rank& rank);
     LocalJob* find_job(uint32_t number);
 

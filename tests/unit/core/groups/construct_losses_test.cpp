@@ -3,6 +3,7 @@
 // handlers, and the results of the other members.
 #include "core/groups/construct.hpp"
 #include "tests/unit/core/in_memory/groups.hpp"
+#include "tests/unit/core/in_memory/parameter_scope.hpp"
 
 namespace muster::testing_in_memory {
 namespace {
@@ -12,6 +13,21 @@ class ConstructLossesTest : public GroupsInMemory {
     static Info leading(Info info = with(PMIX_GROUP_NOTIFY_TERMINATION)) {
         info.add(PMIX_GROUP_LEADER, true);
         return info;
+    }
+    /// The host of the node says how the process has ended.
+    void report(pmix_rank_t rank) {
+        Process& server = cluster_->server_process(cluster_->node_of(rank));
+        server.loop().post([&server, rank] {
+            auto event = std::make_shared<Event>();
+            event->status = PMIX_ERR_EXIT_NONZERO_TERM;
+            event->source = server.runtime().self();
+            event->range = PMIX_RANGE_PROC_LOCAL;
+            event->info.add(PMIX_EVENT_AFFECTED_PROC, proc(rank));
+            event->info.add(PMIX_EXIT_CODE, 3);
+            event->info.add(PMIX_EVENT_STAYS_LOCAL, true);
+            EXPECT_EQ(event->read_directives(), PMIX_SUCCESS);
+            server.events().notify(event, [](pmix_status_t) {});
+        });
     }
     static Info notify_info() { return with(PMIX_GROUP_NOTIFY_TERMINATION); }
 };
@@ -71,6 +87,46 @@ TEST_F(ConstructLossesTest, CountsAMemberThatDiesWhileTheHostIsAskedAndTellsOfIt
         EXPECT_EQ(far.heard.size(), notify_all ? 1U : 0U);
         if (notify_all) {
             EXPECT_EQ(affected_by(near.heard[0]), 2U);
+        }
+    }
+}
+
+TEST_F(ConstructLossesTest, TheEventOfALostMemberWaitsForTheHostsReportAndCarriesIt) {
+    const ParameterScope waits("pmix_group_report_time", "5");
+    for (const int nodes : {1, 2}) {
+        for (const bool constructed : {false, true}) {
+            for (const char* end : {"reported", "exited", "silent"}) {
+                SCOPED_TRACE(std::string(end) + (constructed ? " in the group" : " before") + ", nodes " +
+                             std::to_string(nodes));
+                start(4, nodes);
+                Listener& failures = listen(0, {PMIX_GROUP_MEMBER_FAILED});
+                Calls calls = construct_all("g", constructed ? ranks() : std::vector<pmix_rank_t>{0, 1, 3},
+                                            notify_info());
+                cluster_->finish();
+                cluster_->kill("job", 2);
+                cluster_->finish();
+                EXPECT_EQ(failures.heard.size(), 0U);
+                EXPECT_EQ(calls[0].there(), constructed);
+                if (end == std::string("reported")) {
+                    report(2);
+                } else if (end == std::string("exited")) {
+                    cluster_->exited("job", 2);
+                } else {
+                    cluster_->pass(std::chrono::seconds(6));
+                }
+                cluster_->finish();
+                ASSERT_EQ(failures.heard.size(), 1U);
+                const InfoView heard = failures.heard[0].info;
+                EXPECT_EQ(affected_by(failures.heard[0]), 2U);
+                const auto code = heard.number<int>(PMIX_EXIT_CODE);
+                EXPECT_EQ(code.value_or(0), end == std::string("reported") ? 3 : 0);
+                EXPECT_FALSE(heard.has(PMIX_EVENT_STAYS_LOCAL));
+                EXPECT_FALSE(heard.has(MUSTER_GROUP_CONSTRUCT));
+                if (!constructed) {
+                    calls.erase(2);
+                    ASSERT_TRUE(all_have(calls, PMIX_ERR_PARTIAL_SUCCESS, {0, 1, 3}));
+                }
+            }
         }
     }
 }

@@ -74,6 +74,8 @@ class FakeNode {
         FakeHost::of<Node>() = &host;
         module_ = FakeHost::module<Node>();
         if (!shares_memory) ::setenv("PMIX_MCA_gds", "hash", 1);
+        // No host waits for a process here, unless the test says so.
+        ::setenv("PMIX_MCA_pmix_group_report_time", "0", 0);
         directives.add(PMIX_EXTERNAL_PROGRESS, true);
         directives.add(PMIX_SERVER_TMPDIR, folder_.path());
         directives.add(PMIX_SYSTEM_TMPDIR, folder_.path());
