@@ -182,7 +182,7 @@ void answer_about_groups(QueryServer& server, const Caller& caller, Queries& que
     InfoView last;  // what it was read from
     queries.answer([&](const char* key, InfoView qualifiers) {
         const char* const question = question_about_groups(key);
-        if (question == nullptr) return false;
+        if (question == nullptr || qualifiers.is_true(PMIX_QUERY_SUPPORTED_QUALIFIERS)) return false;
         const bool of_one = key_is(question, PMIX_GROUP_NAMES);
         if (of_one && qualifiers.proc(PMIX_PROCID) == nullptr) return false;
         // Once for all keys of one query.

@@ -8,20 +8,13 @@
 #include <cstring>
 #include <tuple>
 
-#include "core/discovery/available_servers.hpp"
-#include "core/events/events.hpp"
 #include "core/exchange/namespaces.hpp"
 #include "core/groups/group_server.hpp"
-#include "core/iof/forwarder.hpp"
-#include "core/iof/forwarding.hpp"
-#include "core/modex/modex.hpp"
-#include "core/query/attribute_support.hpp"
+#include "core/query/answers.hpp"
 #include "core/query/group_query.hpp"
 #include "core/query/query_server.hpp"
 #include "core/query/query_turns.hpp"
-#include "core/query/waits.hpp"
-#include "core/runtime/get_directives.hpp"
-#include "core/runtime/lookup.hpp"
+#include "core/runtime/keys.hpp"
 #include "framework/base/argv.hpp"
 #include "framework/base/complete.hpp"
 
@@ -139,133 +132,6 @@ bool answer_without_init(const char* key, Info& found) {
 
 namespace {
 
-/// Whether the answer stays true: facts about a process that the store may keep, other than its state.
-bool lasts(const char* key) {
-    return std::strncmp(key, "pmix.qry.", 9) != 0 && !key_is(key, PMIX_PROC_STATE_STATUS) &&
-           !key_is(key, PMIX_TIME_REMAINING) && !key_is(key, PMIX_CLIENT_AVG_MEMORY) &&
-           !key_is(key, PMIX_DAEMON_MEMORY) && !key_is(key, PMIX_PSET_NAMES) &&
-           !key_is(key, PMIX_GROUP_NAMES);
-}
-
-/// The process (or with rank WILDCARD the job) that the qualifiers name; false where they name none.
-bool subject(InfoView qualifiers, pmix_proc_t& proc) {
-    if (const pmix_proc_t* given = qualifiers.proc(PMIX_PROCID)) {
-        proc = *given;
-        return true;
-    }
-    const pmix_value_t* nspace = qualifiers.value(PMIX_NSPACE);
-    if (nspace == nullptr) return false;
-    if (nspace->type == PMIX_PROC_NSPACE && nspace->data.nspace != nullptr) {
-        proc = make_proc(nspace_view(*nspace->data.nspace), PMIX_RANK_WILDCARD);
-    } else if (const char* name = value_as_string(nspace)) {
-        proc = make_proc(name, PMIX_RANK_WILDCARD);
-    } else {
-        return false;
-    }
-    if (const auto rank = qualifiers.number<pmix_rank_t>(PMIX_RANK)) proc.rank = *rank;
-    return true;
-}
-
-/// What this process's store knows of the process that the qualifiers name.
-bool answer_from_store(const Gds& store, const char* key, InfoView qualifiers, Info& found) {
-    pmix_proc_t proc;
-    if (!lasts(key) || qualifiers.is_true(PMIX_QUERY_REFRESH_CACHE) || !subject(qualifiers, proc))
-        return false;
-    Info directives;
-    for (const pmix_info_t& qualifier : qualifiers) {
-        if (!key_is(qualifier.key, PMIX_PROCID) && !key_is(qualifier.key, PMIX_NSPACE) &&
-            !key_is(qualifier.key, PMIX_RANK))
-            directives.add_copy(qualifier);
-    }
-    Lookup lookup = lookup_of(proc.nspace, proc.rank, key);
-    GetDirectives ignored;
-    if (read_get_directives(directives, lookup, ignored) != PMIX_SUCCESS) return false;
-    bool answered = false;
-    store.find(lookup, [&](const Found& value) {
-        if (!answered) answered = found.add_copy(key, value.value) == PMIX_SUCCESS;
-    });
-    return answered;
-}
-
-/// PMIX_QUERY_ATTRIBUTE_SUPPORT for the levels that the qualifiers name and `levels` allows. `host`: null
-/// where this is no server. True when each named level was answered.
-bool answer_attribute_support(const char* key, InfoView qualifiers, std::initializer_list<const char*> levels,
-                              const HostAttributes* host, Info& found) {
-    if (!key_is(key, PMIX_QUERY_ATTRIBUTE_SUPPORT)) return false;
-    bool all = true, any = false;
-    Info answers;
-    for (const pmix_info_t& qualifier : qualifiers) {
-        for (const char* level :
-             {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES}) {
-            if (!key_is(qualifier.key, level)) continue;
-            const bool ours =
-                std::ranges::any_of(levels, [&](const char* allowed) { return key_is(level, allowed); });
-            const bool answered =
-                ours && add_attribute_support(level, value_as_string(&qualifier.value), host, answers);
-            all = all && answered;
-            any = any || answered;
-        }
-    }
-    // Partly known means that who knows all is asked.
-    if (!any || !all) return false;
-    for (size_t i = 0; i < answers.size(); ++i)
-        found.add_move(answers[i]);
-    return true;
-}
-
-/// A host may know sets that it did not define here, and gives their names in the form that its users expect
-/// (docs/decisions/0046).
-bool host_names_sets(QueryServer& server, const char* key) {
-    if (server.host().module().query == nullptr) return false;
-    return server.group_server().process_sets().all().empty() || key_is(key, PMIX_QUERY_PSET_NAMES);
-}
-
-/// What a server knows without its host.
-bool answer_by_server(QueryServer& server, const Caller& caller, const char* key, InfoView qualifiers,
-                      Info& found) {
-    if (answer_without_init(key, found)) return true;
-    if (answer_waits(server, caller, key, qualifiers, found)) return true;
-    pmix_proc_t proc{};
-    const bool allowed =  // the host may say more
-        !subject(qualifiers, proc) ||
-        (server.namespaces().may_use(caller.uid, proc) &&
-         (key_is_reserved(key) || server.modex().may_give(caller.proc, caller.uid, proc)));
-    if (allowed && answer_from_store(server.runtime().store(), key, qualifiers, found)) return true;
-    if (!host_names_sets(server, key) &&
-        server.group_server().process_sets().answer(caller.uid, key, qualifiers, found))
-        return true;
-    const char* group = qualifiers.string(PMIX_GROUP_ID);
-    if ((group == nullptr || sees_group(server, caller, group)) &&
-        server.groups().answer(key, qualifiers, found))
-        return true;
-    if (answer_groups(server, caller, key, found)) return true;
-    if (server.group_server().invitation_watch().answer(caller.uid, key, qualifiers, found)) return true;
-    if (answer_attribute_support(
-            key, qualifiers,
-            {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_ATTRIBUTES},
-            &server.host_attributes(), found))
-        return true;
-    if (key_is(key, MUSTER_EVENTS_DROPPED)) {
-        found.add(key, server.events().dropped());
-        return true;
-    }
-    if (key_is(key, MUSTER_IOF_DROPPED)) {
-        found.add(key, static_cast<size_t>(server.forwarder().dropped() + server.forwarding().dropped()));
-        return true;
-    }
-    if (server.host().module().query == nullptr && key_is(key, PMIX_QUERY_NAMESPACES)) {
-        std::string list;
-        for (const auto& [name, nspace] : server.namespaces()) {
-            if (nspace->registered && !nspace->synthetic &&
-                server.namespaces().may_use(caller.uid, make_proc(name, PMIX_RANK_WILDCARD)))
-                list += (list.empty() ? "" : ",") + name;
-        }
-        found.add(key, list.c_str());
-        return true;
-    }
-    return false;
-}
-
 struct Arguments {
     pmix_proc_t proc{};
     Queries queries;
@@ -285,30 +151,6 @@ HostDone join(Info found, size_t wanted, HostDone done, size_t missing = 0) {
         if (answer.status != PMIX_SUCCESS && before > 0) answer.status = query_status(wanted, before);
         if (answer.status == PMIX_SUCCESS && answer.info.empty()) answer.status = PMIX_ERR_NOT_FOUND;
         if (answer.status == PMIX_SUCCESS && missing > 0) answer.status = PMIX_ERR_PARTIAL_SUCCESS;
-        done(std::move(answer));
-    };
-}
-
-/// What the host does not say about process sets is as it is known here: none is a number and a list, and no
-/// error.
-HostDone with_own_sets(QueryServer& server, const Caller& caller, const Queries& queries, HostDone done) {
-    Info own;
-    for (const pmix_query_t& query : queries) {
-        for (char** key = query.keys; *key != nullptr; ++key)
-            server.group_server().process_sets().answer(caller.uid, *key, {query.qualifiers, query.nqual},
-                                                        own);
-    }
-    if (own.empty()) return done;
-    return [kept = std::make_shared<Info>(std::move(own)), wanted = queries.keys(),
-            done = std::move(done)](HostAnswer answer) {
-        const bool some = answer.status == PMIX_SUCCESS || answer.status == PMIX_ERR_PARTIAL_SUCCESS;
-        if (!some && answer.status != PMIX_ERR_NOT_FOUND && answer.status != PMIX_ERR_NOT_SUPPORTED)
-            return done(std::move(answer));
-        if (!some) answer.info.clear();
-        for (size_t i = 0; i < kept->size(); ++i) {
-            if (answer.info.view().find((*kept)[i].key) == nullptr) answer.info.add_move((*kept)[i]);
-        }
-        if (answer.status != PMIX_SUCCESS) answer.status = query_status(wanted, answer.info.size());
         done(std::move(answer));
     };
 }
@@ -359,7 +201,7 @@ void Answers::go_on() {
 void Answers::ask_host() {
     done = join(std::move(found), wanted, std::move(done));
     if (queries.size() == 0) return done({});
-    done = with_own_sets(server, caller, queries, std::move(done));
+    done = complete(own_part(&server, &caller, queries), &server, queries, std::move(done));
     const auto upcall = server.host().module().query;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));
     const auto kept = std::make_shared<Arguments>();
@@ -409,8 +251,14 @@ void query_by_host(QueryServer& server, const Caller& caller, std::optional<Aske
 bool answer_attributes_for(const PeerVersion& server, const char* key, InfoView qualifiers, Info& found,
                            bool& refused) {
     if (server.can(Capability::OwnAttributes) || !key_is(key, PMIX_QUERY_ATTRIBUTE_SUPPORT)) return false;
-    if (answer_attribute_support(key, qualifiers, {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES}, nullptr,
-                                 found))
+    const bool names_level = std::ranges::any_of(qualifiers, [](const pmix_info_t& one) {
+        return key_is_any(one.key, {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES, PMIX_CLIENT_FUNCTIONS,
+                                    PMIX_TOOL_FUNCTIONS});
+    });
+    if (names_level && answer_attribute_support(key, qualifiers,
+                                                {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES,
+                                                 PMIX_CLIENT_FUNCTIONS, PMIX_TOOL_FUNCTIONS},
+                                                nullptr, found))
         return true;
     // Servers of OpenPMIx 4.2 end with a segmentation fault.
     if (server.at_least(5, 0)) return false;
@@ -424,6 +272,9 @@ void ask_server(Exchange& exchange, Upstream& client, Queries queries, HostDone 
     Info found;
     queries.answer([&](const char* key, InfoView qualifiers) {
         if (answer_without_init(key, found) || answer_from_store(exchange.store(), key, qualifiers, found))
+            return true;
+        if (key_is_any(key, {PMIX_CLIENT_FUNCTIONS, PMIX_TOOL_FUNCTIONS}) &&
+            answer_alone(exchange, key, qualifiers, found))
             return true;
         if (answer_attributes_for(client.server_version(), key, qualifiers, found, refused)) return true;
         // Servers of other libraries do not all know the groups that they made.
@@ -481,14 +332,16 @@ void query(Exchange& exchange, QueryServer* own, Queries queries, HostDone done)
     // Each process looks for itself: what it may read, and at no server's cost.
     Info servers;
     const size_t all = queries.keys();
-    queries.answer([&](const char* key, InfoView) {
-        return answer_available_servers(exchange.runtime(), key, servers);
+    queries.answer([&](const char* key, InfoView qualifiers) {
+        return key_is(key, PMIX_QUERY_AVAIL_SERVERS) && answer_alone(exchange, key, qualifiers, servers);
     });
     if (!servers.empty()) {
         done = join(std::move(servers), all, std::move(done));
         if (queries.size() == 0) return done({});
     }
     if (Upstream* client = exchange.upstream()) {
+        if (Info part = own_part(nullptr, nullptr, queries); !part.empty())
+            done = complete(std::move(part), nullptr, queries, std::move(done));
         ask_server(exchange, *client, std::move(queries), std::move(done));
     } else if (own != nullptr) {
         query_by_host(*own, Caller::host(exchange.runtime()), std::nullopt, std::move(queries),
@@ -497,10 +350,7 @@ void query(Exchange& exchange, QueryServer* own, Queries queries, HostDone done)
         const size_t wanted = queries.keys();
         HostAnswer answer;
         queries.answer([&](const char* key, InfoView qualifiers) {
-            return answer_without_init(key, answer.info) ||
-                   answer_attribute_support(key, qualifiers, {PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES},
-                                            nullptr, answer.info) ||
-                   answer_from_store(exchange.store(), key, qualifiers, answer.info);
+            return answer_alone(exchange, key, qualifiers, answer.info);
         });
         answer.status = query_status(wanted, answer.info.size());
         done(std::move(answer));

@@ -37,6 +37,7 @@ class QueryServer {
     QueryServer(const QueryServer&) = delete;
     QueryServer& operator=(const QueryServer&) = delete;
 
+    Exchange& exchange() { return services_.exchange; }
     Runtime& runtime() { return services_.exchange.runtime(); }
     Log& log() { return services_.exchange.log(); }
     GroupTable& groups() { return services_.exchange.groups(); }

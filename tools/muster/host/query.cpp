@@ -33,7 +33,8 @@ struct Question {
     std::optional<uint32_t> node;
     std::optional<uint32_t> range;  ///< pmix_data_range_t
     bool extremes;
-    bool lacks_qualifier;  ///< one is required and not known here
+    bool about_qualifiers;  ///< of the key, instead of its answer
+    bool lacks_qualifier;   ///< one is required and not known here
 
     bool means(uint32_t wanted) const { return !rank || *rank == PMIX_RANK_WILDCARD || *rank == wanted; }
     bool on_node(uint32_t number) const {
@@ -94,6 +95,7 @@ Question question_of(const char* key, const pmix_query_t& query, const ProcName&
                       qualifiers.integer(PMIX_NODEID),
                       qualifiers.integer(PMIX_RANGE),
                       qualifiers.is_true(PMIX_QUERY_REPORT_MINMAX),
+                      qualifiers.is_true(PMIX_QUERY_SUPPORTED_QUALIFIERS),
                       false};
     for (const ProcName& name : qualifiers.procs(PMIX_PROCID)) {
         question.nspace = name.nspace;
@@ -154,7 +156,10 @@ class Answers {
 bool Answers::add(const Question& question) {
     const std::string& key = question.key;
     if (question.lacks_qualifier) return false;
-    if (key == PMIX_QUERY_NAMESPACES) {
+    if (question.about_qualifiers) {
+        if (std::ranges::find(kKeys, key) == kKeys.end()) return false;
+        list(key, honoured_by("query"));
+    } else if (key == PMIX_QUERY_NAMESPACES) {
         std::vector<std::string> names;
         for (const JobStatus& one : jobs_) {
             if (!one.ended) names.push_back(one.nspace);

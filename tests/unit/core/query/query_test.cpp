@@ -5,6 +5,9 @@
 
 #include <pmix/muster.h>
 
+#include <set>
+#include <string>
+
 #include "core/groups/group_server.hpp"
 #include "core/iof/piece.hpp"
 #include "core/query/query_server.hpp"
@@ -65,6 +68,14 @@ class QueryInMemory : public ServicesInMemory {
     static std::string text_of(const Call& answered, const char* key) {
         const char* text = answered.info().view().string(key);
         return text == nullptr ? "" : text;
+    }
+    /// Whether a list with commas has this word.
+    static bool is_in(const std::string& list, const std::string& word) {
+        return ("," + list + ",").find("," + word + ",") != std::string::npos;
+    }
+    static Info copy(const Info& info) {
+        auto made = Info::copy_of(info);
+        return made ? std::move(*made) : Info();
     }
     void without_host() {
         pmix_server_module_t without = FakeHost::module<0>();
@@ -302,6 +313,99 @@ TEST_F(QueryInMemory, SaysWhichAttributesEachLevelSupports) {
     const Call none = level(PMIX_HOST_ATTRIBUTES, "PMIx_Spawn");
     asked("query")->answer(answer_of(PMIX_ERR_NOT_FOUND));
     EXPECT_EQ(status_of(none), PMIX_ERR_NOT_FOUND);
+}
+
+TEST_F(QueryInMemory, NamesTheFunctionsOfEachLevelAsKeysAndAsQualifiers) {
+    start(1);
+    const std::pair<const char*, const char*> levels[] = {{PMIX_CLIENT_FUNCTIONS, "PMIx_Fence_nb"},
+                                                          {PMIX_SERVER_FUNCTIONS, "PMIx_server_setup_fork"},
+                                                          {PMIX_TOOL_FUNCTIONS, "PMIx_tool_get_servers"},
+                                                          {PMIX_HOST_FUNCTIONS, "PMIx_Group_destruct"}};
+    for (const auto& [level, function] : levels) {
+        const Call key = ask(0, Part(level));
+        EXPECT_EQ(status_of(key), PMIX_SUCCESS) << level;
+        EXPECT_TRUE(is_in(text_of(key, level), function)) << text_of(key, level);
+        Info qualifiers;
+        qualifiers.add(level, true);
+        const Call qualified = ask(0, Part(PMIX_QUERY_ATTRIBUTE_SUPPORT, std::move(qualifiers)));
+        EXPECT_EQ(status_of(qualified), PMIX_SUCCESS) << level;
+        EXPECT_EQ(text_of(qualified, level), text_of(key, level));
+    }
+    // Those that the host serves, no more.
+    const Call more = ask(0, Part(PMIX_HOST_FUNCTIONS));
+    EXPECT_EQ(status_of(more), PMIX_SUCCESS);
+    EXPECT_TRUE(is_in(text_of(more, PMIX_HOST_FUNCTIONS), "PMIx_Query_info"));
+    without_host();
+    const Call fewer = ask(0, Part(PMIX_HOST_FUNCTIONS));
+    EXPECT_EQ(status_of(fewer), PMIX_SUCCESS);
+    EXPECT_FALSE(is_in(text_of(fewer, PMIX_HOST_FUNCTIONS), "PMIx_Query_info"));
+    // Without qualifiers: all levels that are known.
+    const Call all = ask(0, Part(PMIX_QUERY_ATTRIBUTE_SUPPORT));
+    EXPECT_EQ(status_of(all), PMIX_SUCCESS);
+    for (const char* level : {PMIX_CLIENT_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_FUNCTIONS})
+        EXPECT_TRUE(all.info().view().has(level)) << level;
+}
+
+TEST_F(QueryInMemory, EachKeyThatIsListedCanBeAsked) {
+    start(1);
+    for (const bool with_host : {true, false}) {
+        if (!with_host) without_host();
+        const Call list = ask(0, Part(PMIX_QUERY_SUPPORTED_KEYS));
+        if (with_host) asked("query")->answer(found(PMIX_QUERY_SUPPORTED_KEYS, "vendor.a,pmix.qry.psets"));
+        EXPECT_EQ(status_of(list), PMIX_SUCCESS);
+        std::string left = text_of(list, PMIX_QUERY_SUPPORTED_KEYS);
+        for (const char* key :
+             {PMIX_QUERY_SUPPORTED_KEYS, PMIX_QUERY_SUPPORTED_QUALIFIERS, PMIX_QUERY_NUM_PSETS,
+              PMIX_QUERY_PSET_NAMES, PMIX_QUERY_PSET_MEMBERSHIP, PMIX_QUERY_ATTRIBUTE_SUPPORT,
+              PMIX_QUERY_AVAIL_SERVERS, PMIX_QUERY_STABLE_ABI_VERSION, PMIX_QUERY_PROVISIONAL_ABI_VERSION,
+              PMIX_QUERY_NUM_GROUPS, PMIX_QUERY_GROUP_NAMES, PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_GROUP_NAMES,
+              PMIX_CLIENT_FUNCTIONS, PMIX_HOST_FUNCTIONS, MUSTER_WAITS})
+            EXPECT_TRUE(is_in(left, key)) << key;
+        EXPECT_EQ(is_in(left, "vendor.a"), with_host);
+        EXPECT_EQ(is_in(left, PMIX_QUERY_NAMESPACES), !with_host);
+        std::set<std::string> keys;
+        while (!left.empty()) {
+            const std::string key = left.substr(0, left.find(','));
+            left.erase(0, key.size() + 1);
+            EXPECT_TRUE(keys.insert(key).second) << key << " is listed twice";
+        }
+        for (const std::string& key : keys) {
+            const Call one = ask(0, Part(key.c_str(), of("job", 0)));
+            ASSERT_TRUE(until([&] {
+                const auto upcall = node.host.take("query");
+                if (upcall && key == "vendor.a") upcall->answer(found("vendor.a", "a"));
+                if (upcall && key != "vendor.a") upcall->answer(answer_of(PMIX_ERR_NOT_SUPPORTED));
+                return one.there();
+            })) << key;
+            EXPECT_TRUE(status_of(one) == PMIX_SUCCESS || status_of(one) == PMIX_ERR_NOT_FOUND)
+                << key << ": " << status_of(one);
+        }
+    }
+}
+
+TEST_F(QueryInMemory, ListsTheQualifiersOfAllKeysAndOfOne) {
+    start(1);
+    const Call all = ask(0, Part(PMIX_QUERY_SUPPORTED_QUALIFIERS));
+    asked("query")->answer(found(PMIX_QUERY_SUPPORTED_QUALIFIERS, "vendor.which,pmix.nspace"));
+    EXPECT_EQ(status_of(all), PMIX_SUCCESS);
+    const std::string list = text_of(all, PMIX_QUERY_SUPPORTED_QUALIFIERS);
+    for (const char* key : {"vendor.which", PMIX_PSET_NAME, PMIX_GROUP_ID, PMIX_PROCID, PMIX_RANGE,
+                            PMIX_QUERY_REFRESH_CACHE, PMIX_HOST_FUNCTIONS})
+        EXPECT_TRUE(is_in(list, key)) << key;
+    EXPECT_EQ(list.find("pmix.nspace"), list.rfind("pmix.nspace"));
+    Info about;
+    about.add(PMIX_QUERY_SUPPORTED_QUALIFIERS, true);
+    const Call sets = ask(0, Part(PMIX_QUERY_PSET_MEMBERSHIP, copy(about)));
+    EXPECT_EQ(status_of(sets), PMIX_SUCCESS);
+    EXPECT_EQ(text_of(sets, PMIX_QUERY_PSET_MEMBERSHIP), PMIX_PSET_NAME);
+    const Call groups = ask(0, Part(PMIX_QUERY_NUM_GROUPS, copy(about)));
+    EXPECT_EQ(status_of(groups), PMIX_SUCCESS);
+    EXPECT_TRUE(is_in(text_of(groups, PMIX_QUERY_NUM_GROUPS), PMIX_RANGE));
+    // The host knows those of its own keys.
+    const Call hosts = ask(0, Part("vendor.a", copy(about)));
+    asked("query")->answer(found("vendor.a", "vendor.which"));
+    EXPECT_EQ(status_of(hosts), PMIX_SUCCESS);
+    EXPECT_EQ(text_of(hosts, "vendor.a"), "vendor.which");
 }
 
 TEST_F(QueryInMemory, AsksTheHostForGroupsOfProcessesElsewhere) {
