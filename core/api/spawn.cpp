@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Starting processes, and connecting them (Standard: Process Management).
 #include <pmix.h>
+#include <unistd.h>
 
 #include "core/api/call.hpp"
 #include "core/spawn/connect.hpp"
@@ -25,6 +26,8 @@ auto spawning(const pmix_info_t job_info[], size_t ninfo, const pmix_app_t apps[
                 bad != PMIX_SUCCESS)
                 return bad;
         }
+        // Here, where the caller's thread sees to it that its environment does not change.
+        kept->forward_environment(*info, environ);
         start.run = [info, kept](Process& process, HostDone done) {
             spawn(process.exchange(), process.forwarding(), own(process, &Server::local_jobs),
                   std::move(*info), std::move(*kept), std::move(done));

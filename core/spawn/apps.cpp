@@ -2,8 +2,14 @@
 // Copies of applications: see apps.hpp.
 #include "core/spawn/apps.hpp"
 
+#include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <new>
+#include <set>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "framework/base/argv.hpp"
 #include "framework/base/complete.hpp"
@@ -55,6 +61,55 @@ pmix_status_t Apps::copy_of(const pmix_app_t* apps, size_t size, Apps& out) {
     }
     out = std::move(copy);
     return PMIX_SUCCESS;
+}
+
+namespace {
+
+bool is_forwarded(std::string_view name) {
+    return !name.empty() && !name.starts_with("PMIX_") && !name.starts_with("MUSTER_") && name != "PWD" &&
+           name != "OLDPWD" && name != "_";
+}
+
+/// The name of a variable, "NAME=value"; all of it where there is no value.
+std::string_view name_of_variable(std::string_view variable) {
+    return variable.substr(0, variable.find('='));
+}
+
+bool forwards(InfoView info) {
+    return info.is_true(PMIX_FWD_ENVIRONMENT) && !info.is_true(PMIX_ENVARS_HARVESTED);
+}
+
+void add_missing(char**& variables, char** environment) {
+    std::set<std::string, std::less<>> own;
+    for (char** one = variables; one != nullptr && *one != nullptr; ++one)
+        own.emplace(name_of_variable(*one));
+    std::vector<const char*> missing;
+    for (char** one = environment; one != nullptr && *one != nullptr; ++one) {
+        const std::string_view name = name_of_variable(*one);
+        if (name.size() < std::strlen(*one) && is_forwarded(name) && !own.contains(name))
+            missing.push_back(*one);
+    }
+    const size_t before = own.empty() ? 0 : argv_count(variables);
+    auto** whole =
+        static_cast<char**>(std::realloc(variables, (before + missing.size() + 1) * sizeof(char*)));
+    if (whole == nullptr) throw std::bad_alloc();
+    variables = whole;
+    for (size_t i = 0; i <= missing.size(); ++i)
+        whole[before + i] = nullptr;
+    for (size_t i = 0; i < missing.size(); ++i) {
+        whole[before + i] = strdup(missing[i]);
+        if (whole[before + i] == nullptr) throw std::bad_alloc();
+    }
+}
+
+}  // namespace
+
+void Apps::forward_environment(InfoView job_info, char** environment) {
+    if (job_info.is_true(PMIX_ENVARS_HARVESTED)) return;
+    for (size_t i = 0; i < size_; ++i) {
+        if (forwards(job_info) || forwards({data_[i].info, data_[i].ninfo}))
+            add_missing(data_[i].env, environment);
+    }
 }
 
 bool Apps::read(Unpacker& in, Apps& out) {

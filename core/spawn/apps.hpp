@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "framework/base/info.hpp"
 #include "framework/packer.hpp"
 
 namespace muster {
@@ -27,6 +28,11 @@ class Apps {
     /// A deep copy with what may be left out filled in: a command without arguments gets its own name as the
     /// first, arguments without a command give the command. PMIX_ERR_BAD_PARAM where there is neither.
     static pmix_status_t copy_of(const pmix_app_t* apps, size_t size, Apps& out);
+    /// Gives the applications for which PMIX_FWD_ENVIRONMENT holds, among `job_info` or their own infos, the
+    /// variables of this process that their own environment does not have; not its identity (PMIX_*,
+    /// MUSTER_*), nor what depends on its directory. Nothing where the caller has done it
+    /// (PMIX_ENVARS_HARVESTED). Throws std::bad_alloc.
+    void forward_environment(InfoView job_info, char** environment);
     /// Reads `*APP` of the protocol.
     static bool read(Unpacker& in, Apps& out);
 

@@ -35,6 +35,38 @@ TEST(Apps, HaveTheNameOfTheCommandAsTheirFirstArgument) {
     EXPECT_EQ(copied(nullptr, "/bin/prog -x"), "/bin/prog /bin/prog -x");
 }
 
+/// The environment of an application that has A=own, when the caller's is forwarded.
+std::string forwarded(const Info& job_info, Info own_info = {}) {
+    const char* own[] = {"A=own", nullptr};
+    const char* callers[] = {"A=caller", "B=caller", "PMIX_RANK=7", "MUSTER_X=1",
+                             "PWD=/",    "_=/bin/x", "C",           nullptr};
+    pmix_app_t app = PMIX_APP_STATIC_INIT;
+    app.cmd = const_cast<char*>("prog");
+    app.env = const_cast<char**>(own);
+    app.maxprocs = 1;
+    app.info = own_info.data();
+    app.ninfo = own_info.size();
+    Apps apps;
+    EXPECT_EQ(Apps::copy_of(&app, 1, apps), PMIX_SUCCESS);
+    apps.forward_environment(job_info, const_cast<char**>(callers));
+    std::string text;
+    for (char** each = apps.data()[0].env; *each != nullptr; ++each)
+        text += std::string(*each) + " ";
+    return text;
+}
+
+TEST(Apps, GetTheVariablesOfTheirCallerWhichTheyLackAndNotItsIdentity) {
+    Info forward, harvested, none;
+    forward.add(PMIX_FWD_ENVIRONMENT, true);
+    harvested.add(PMIX_FWD_ENVIRONMENT, true);
+    harvested.add(PMIX_ENVARS_HARVESTED, true);
+    EXPECT_EQ(forwarded(none), "A=own ");
+    EXPECT_EQ(forwarded(harvested), "A=own ");
+    EXPECT_EQ(forwarded(forward), "A=own B=caller ");
+    EXPECT_EQ(forwarded(none, std::move(forward)), "A=own B=caller ");
+    EXPECT_EQ(forwarded(none, std::move(harvested)), "A=own ");
+}
+
 TEST(Apps, WithoutACommandOrWithNegativeCountsAreRefused) {
     EXPECT_EQ(copied(nullptr, nullptr), std::to_string(PMIX_ERR_BAD_PARAM));
     EXPECT_EQ(copied("prog", nullptr, -1), std::to_string(PMIX_ERR_BAD_PARAM));
