@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Spawns a job as its arguments say, and waits for its end:
 //   directives RANKS ATTRIBUTE... -- PROGRAM [ARGUMENT...] [-- RANKS ATTRIBUTE... -- PROGRAM2 ...]
-// An attribute is NAME (true), NAME=TEXT or NAME:=NUMBER, or one of these behind + (required), of the job in
+// "ENV:NAME=VALUE" among the attributes is a variable of the program. An attribute is NAME (true), NAME=TEXT or NAME:=NUMBER, or one of these behind + (required), of the job in
 // front of the first program, of the program for others. Prints "SPAWNED NAMESPACE" and "ENDED STATUS", or
 // "REFUSED STATUS".
 #include <pmix.h>
@@ -55,8 +55,13 @@ static int read_app(char** argv, pmix_app_t* app, pmix_info_t* info, size_t* cou
     int at = 0;
     PMIX_APP_CONSTRUCT(app);
     app->maxprocs = atoi(argv[at++]);
-    while (argv[at] != NULL && strcmp(argv[at], "--") != 0 && *count < kMost)
-        read_attribute(argv[at++], &info[(*count)++]);
+    for (; argv[at] != NULL && strcmp(argv[at], "--") != 0 && *count < kMost; ++at) {
+        if (strncmp(argv[at], "ENV:", 4) == 0) {
+            PMIx_Argv_append_nosize(&app->env, argv[at] + 4);
+        } else {
+            read_attribute(argv[at], &info[(*count)++]);
+        }
+    }
     if (argv[at] == NULL || argv[at + 1] == NULL) exit(2);
     app->cmd = strdup(argv[++at]);
     while (argv[at] != NULL && strcmp(argv[at], "--") != 0)

@@ -5,7 +5,8 @@
 set -uo pipefail
 case_name=$1 muster=$2 examples=$3 directives=$4
 
-. "$(dirname "$0")/harness.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/harness.sh"
 
 # nodes_are NODES: those of the ranks of the job whose hello is in out, in the order of ranks.
 nodes_are() {
@@ -392,17 +393,47 @@ disconnected) # PMIX_COSPAWN_APP
     run 0 -n 1 "$directives" 2 PMIX_COSPAWN_APP -- sh -c "$facts" alone
     out_has '^.*@2 has alone of 2, rank 1$'
     ;;
+environment) # PMIX_FWD_ENVIRONMENT, of the job or of one program
+    says='echo "mark $MARK, rank $PMIX_RANK of $PMIX_NAMESPACE, in $PWD"'
+    run 0 -n 1 --nodes 2 env MARK=here "$directives" 1 -- sh -c "$says"
+    out_has '^mark , rank 0 of .*@2,'
+    mkdir -p elsewhere
+    run 0 -n 1 --nodes 2 env MARK=here "$directives" 2 +PMIX_FWD_ENVIRONMENT PMIX_WDIR="$work/elsewhere" -- sh -c "$says"
+    for rank in 0 1; do out_has "^mark here, rank $rank of .*@2, in $work/elsewhere\$"; done
+    run 0 -n 1 env MARK=here "$directives" 1 -- sh -c "$says" -- 1 +PMIX_FWD_ENVIRONMENT -- sh -c "$says"
+    out_has '^mark , rank 0 of .*@2,'
+    out_has '^mark here, rank 1 of .*@2,'
+    # The caller has done it, in its way.
+    run 0 -n 1 env MARK=here "$directives" 1 PMIX_FWD_ENVIRONMENT +PMIX_ENVARS_HARVESTED -- sh -c "$says"
+    out_has '^mark , rank 0 of .*@2,'
+    # A variable of its own wins.
+    run 0 -n 1 env MARK=here "$directives" 1 PMIX_FWD_ENVIRONMENT ENV:MARK=own -- sh -c "$says"
+    out_has '^mark own, rank 0 of .*@2,'
+    ;;
 required) # none of them is ignored
     cpu=$(sed -n 's/^Cpus_allowed_list:.//p' /proc/self/status | sed 's/[-,].*//')
     : >file
     echo node0 >hosts
     for attribute in RANKBY=slot CPU_LIST="$cpu" ADD_HOST=node0 ADD_HOSTFILE="$work/hosts" DISPLAY_MAP DISPLAY_MAP_DETAILED \
         DISPLAY_ALLOCATION DISPLAY_TOPOLOGY=node0 REPORT_BINDINGS MAX_RESTARTS:=1 JOB_CONTINUOUS PRELOAD_BIN \
-        PRELOAD_FILES="$work/file" TIMEOUT_REPORT_STATE TIMEOUT_STACKTRACES NON_PMI NO_OVERSUBSCRIBE DO_NOT_LAUNCH COSPAWN_APP; do
+        PRELOAD_FILES="$work/file" TIMEOUT_REPORT_STATE TIMEOUT_STACKTRACES NON_PMI NO_OVERSUBSCRIBE DO_NOT_LAUNCH COSPAWN_APP \
+        FWD_ENVIRONMENT ENVARS_HARVESTED SPAWNED USERID:=1 GRPID:=1 REQUESTOR_IS_CLIENT REQUESTOR_IS_TOOL WDIR_USER_SPECIFIED; do
         run 0 -n 1 --nodes 2 "$directives" 1 "+PMIX_$attribute" -- true
         out_has '^ENDED PMIX_SUCCESS$'
     done
-    refused PMIX_ERR_NOT_SUPPORTED -n 1 --nodes 2 "$directives" 1 +PMIX_SPAWN_PTY -- true
+    for attribute in SPAWN_PTY PERSONALITY=ompi FWD_STDDIAG SPAWN_TOOL; do
+        refused PMIX_ERR_NOT_SUPPORTED -n 1 --nodes 2 "$directives" 1 "+PMIX_$attribute" -- true
+    done
+    for attribute in PERSONALITY=ompi FWD_STDDIAG SPAWN_TOOL; do
+        run 0 -n 1 "$directives" 1 "PMIX_$attribute" -- true
+        out_has '^ENDED PMIX_SUCCESS$'
+    done
+    # An attribute that is passed over without effect is one of these, or described above.
+    listed=$(sed -n '/^bool is_remark/,/^}/p; /^bool is_without_effect/,/^}/p' "$here/../../../tools/muster/host/spawn.cpp" |
+        grep -o 'PMIX_[A-Z_]*' | grep -v PMIX_INFO | sort -u)
+    for attribute in $listed; do
+        grep -qw "${attribute#PMIX_}" "$here/directives.sh" || wrong "no test of $attribute, which muster passes over"
+    done
     # The start of a program without PMIx is complete when it runs.
     mkfifo go
     start -n 1 "$directives" 1 PMIX_NON_PMI -- sh -c 'read x <go'

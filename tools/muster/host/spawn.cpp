@@ -207,19 +207,27 @@ bool is_log_info(const pmix_info_t& info) {
                PMIX_LOG_SYSLOG_PRI, PMIX_LOG_TAG_OUTPUT, PMIX_LOG_TIMESTAMP_OUTPUT, PMIX_LOG_XML_OUTPUT});
 }
 
-/// Whether this describes the requestor, or holds for every job anyway: no start waits for PMIx_Init.
+/// Whether this describes the requestor, is done by the requestor's library (the environment), or holds for
+/// every job anyway: no start waits for PMIx_Init.
 bool is_remark(const pmix_info_t& info) {
     return is_any_of(info,
                      {PMIX_SPAWNED, PMIX_USERID, PMIX_GRPID, PMIX_REQUESTOR_IS_TOOL, PMIX_REQUESTOR_IS_CLIENT,
-                      PMIX_PERSONALITY, PMIX_ENVARS_HARVESTED, PMIX_FWD_ENVIRONMENT, PMIX_FWD_STDDIAG,
-                      PMIX_WDIR_USER_SPECIFIED, PMIX_SPAWN_TOOL, PMIX_NON_PMI});
+                      PMIX_ENVARS_HARVESTED, PMIX_FWD_ENVIRONMENT, PMIX_WDIR_USER_SPECIFIED, PMIX_NON_PMI});
+}
+
+/// Whether nothing is done about this attribute: no programming model is known here by name, processes have
+/// no stream of diagnostics, and a tool's job is placed and counted like any other. Also where the library
+/// acts upon the attribute in its way, the host's part is not done.
+bool is_without_effect(const pmix_info_t& info) {
+    return is_any_of(info, {PMIX_PERSONALITY, PMIX_FWD_STDDIAG, PMIX_SPAWN_TOOL});
 }
 
 /// Reads an attribute that was given with the job, or with one of its programs.
 pmix_status_t read_attribute(const pmix_info_t& info, App& app, Job& job) {
-    // No programming model is known here by name.
-    if (PMIX_CHECK_KEY(&info, PMIX_PERSONALITY) && PMIX_INFO_IS_REQUIRED(&info))
-        return PMIX_ERR_NOT_SUPPORTED;
+    if (is_without_effect(info)) {
+        const bool declined = info.value.type == PMIX_BOOL && !is_true(info);
+        return PMIX_INFO_IS_REQUIRED(&info) && !declined ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
+    }
     if (is_remark(info)) return PMIX_SUCCESS;
     // Jobs go on without the tool that spawned them, unless it says otherwise.
     if (PMIX_CHECK_KEY(&info, PMIX_NOHUP)) {
@@ -347,7 +355,8 @@ const std::vector<const char*>& spawn_attributes() {
              {PMIX_HOST, PMIX_ADD_HOST, PMIX_DISPLAY_TOPOLOGY, PMIX_PREFIX, PMIX_PARENT_ID,
               PMIX_LAUNCH_DIRECTIVES, PMIX_LAUNCHER_DAEMON, PMIX_MAPBY, PMIX_PPR, PMIX_BINDTO, PMIX_STDIN_TGT,
               PMIX_FWD_STDIN, PMIX_FWD_STDOUT, PMIX_FWD_STDERR, PMIX_IOF_DROP_NEWEST,
-              PMIX_ABORT_NON_ZERO_TERM, PMIX_NOHUP, PMIX_NON_PMI})
+              PMIX_ABORT_NON_ZERO_TERM, PMIX_NOHUP, PMIX_NON_PMI, PMIX_FWD_ENVIRONMENT,
+              PMIX_ENVARS_HARVESTED})
             keys.push_back(other);
         return keys;
     }();
