@@ -417,14 +417,14 @@ required) # none of them is ignored
     for attribute in RANKBY=slot CPU_LIST="$cpu" ADD_HOST=node0 ADD_HOSTFILE="$work/hosts" DISPLAY_MAP DISPLAY_MAP_DETAILED \
         DISPLAY_ALLOCATION DISPLAY_TOPOLOGY=node0 REPORT_BINDINGS MAX_RESTARTS:=1 JOB_CONTINUOUS PRELOAD_BIN \
         PRELOAD_FILES="$work/file" TIMEOUT_REPORT_STATE TIMEOUT_STACKTRACES NON_PMI NO_OVERSUBSCRIBE DO_NOT_LAUNCH COSPAWN_APP \
-        FWD_ENVIRONMENT ENVARS_HARVESTED SPAWNED USERID:=1 GRPID:=1 REQUESTOR_IS_CLIENT REQUESTOR_IS_TOOL WDIR_USER_SPECIFIED; do
+        FWD_ENVIRONMENT FWD_STDDIAG ENVARS_HARVESTED SPAWNED USERID:=1 GRPID:=1 REQUESTOR_IS_CLIENT REQUESTOR_IS_TOOL WDIR_USER_SPECIFIED; do
         run 0 -n 1 --nodes 2 "$directives" 1 "+PMIX_$attribute" -- true
         out_has '^ENDED PMIX_SUCCESS$'
     done
-    for attribute in SPAWN_PTY PERSONALITY=ompi FWD_STDDIAG SPAWN_TOOL; do
+    for attribute in SPAWN_PTY PERSONALITY=ompi SPAWN_TOOL; do
         refused PMIX_ERR_NOT_SUPPORTED -n 1 --nodes 2 "$directives" 1 "+PMIX_$attribute" -- true
     done
-    for attribute in PERSONALITY=ompi FWD_STDDIAG SPAWN_TOOL; do
+    for attribute in PERSONALITY=ompi SPAWN_TOOL; do
         run 0 -n 1 "$directives" 1 "PMIX_$attribute" -- true
         out_has '^ENDED PMIX_SUCCESS$'
     done

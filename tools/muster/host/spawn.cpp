@@ -147,6 +147,14 @@ bool read_input(const pmix_info_t& info, InputPolicy& input) {
     return true;
 }
 
+/// The channel that is to be forwarded; 0 for other attributes. Processes have no stream of diagnostics, of
+/// which the Standard asks only where one exists; it may be pulled, and is empty.
+uint32_t channel_of(const pmix_info_t& info) {
+    if (PMIX_CHECK_KEY(&info, PMIX_FWD_STDOUT)) return PMIX_FWD_STDOUT_CHANNEL;
+    if (PMIX_CHECK_KEY(&info, PMIX_FWD_STDERR)) return PMIX_FWD_STDERR_CHANNEL;
+    return PMIX_CHECK_KEY(&info, PMIX_FWD_STDDIAG) ? PMIX_FWD_STDDIAG_CHANNEL : 0;
+}
+
 /// An attribute of the job or of its programs; PMIX_ERR_NOT_FOUND for one that is not known here.
 pmix_status_t read_known(const pmix_info_t& info, App& app, Job& job) {
     for (const Field& field : fields_of(app, job)) {
@@ -178,9 +186,8 @@ pmix_status_t read_known(const pmix_info_t& info, App& app, Job& job) {
         return read_input(info, job.input) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
     } else if (is(PMIX_IOF_DROP_NEWEST)) {
         job.output.drop_oldest = !is_true(info);
-    } else if (is(PMIX_FWD_STDOUT) || is(PMIX_FWD_STDERR)) {
-        if (is_true(info))
-            job.wishes.forward |= is(PMIX_FWD_STDOUT) ? PMIX_FWD_STDOUT_CHANNEL : PMIX_FWD_STDERR_CHANNEL;
+    } else if (const uint32_t channel = channel_of(info); channel != 0) {
+        if (is_true(info)) job.wishes.forward |= channel;
     } else if (is(PMIX_ABORT_NON_ZERO_TERM)) {
         job.wishes.nonzero_is_fine = !is_true(info);
     } else if (!read_environment(info, app.env_changes)) {
@@ -215,11 +222,11 @@ bool is_remark(const pmix_info_t& info) {
                       PMIX_ENVARS_HARVESTED, PMIX_FWD_ENVIRONMENT, PMIX_WDIR_USER_SPECIFIED, PMIX_NON_PMI});
 }
 
-/// Whether nothing is done about this attribute: no programming model is known here by name, processes have
-/// no stream of diagnostics, and a tool's job is placed and counted like any other. Also where the library
-/// acts upon the attribute in its way, the host's part is not done.
+/// Whether nothing is done about this attribute: no programming model is known here by name, and a tool's job
+/// is placed and counted like any other. Also where the library acts upon the attribute in its way, the
+/// host's part is not done.
 bool is_without_effect(const pmix_info_t& info) {
-    return is_any_of(info, {PMIX_PERSONALITY, PMIX_FWD_STDDIAG, PMIX_SPAWN_TOOL});
+    return is_any_of(info, {PMIX_PERSONALITY, PMIX_SPAWN_TOOL});
 }
 
 /// Reads an attribute that was given with the job, or with one of its programs.
@@ -351,12 +358,27 @@ const std::vector<const char*>& spawn_attributes() {
             keys.push_back(field.key);
         for (const EnvDirective& directive : kEnvDirectives)
             keys.push_back(directive.key);
-        for (const char* other :
-             {PMIX_HOST, PMIX_ADD_HOST, PMIX_DISPLAY_TOPOLOGY, PMIX_PREFIX, PMIX_PARENT_ID,
-              PMIX_LAUNCH_DIRECTIVES, PMIX_LAUNCHER_DAEMON, PMIX_MAPBY, PMIX_PPR, PMIX_BINDTO, PMIX_STDIN_TGT,
-              PMIX_FWD_STDIN, PMIX_FWD_STDOUT, PMIX_FWD_STDERR, PMIX_IOF_DROP_NEWEST,
-              PMIX_ABORT_NON_ZERO_TERM, PMIX_NOHUP, PMIX_NON_PMI, PMIX_FWD_ENVIRONMENT,
-              PMIX_ENVARS_HARVESTED})
+        for (const char* other : {PMIX_HOST,
+                                  PMIX_ADD_HOST,
+                                  PMIX_DISPLAY_TOPOLOGY,
+                                  PMIX_PREFIX,
+                                  PMIX_PARENT_ID,
+                                  PMIX_LAUNCH_DIRECTIVES,
+                                  PMIX_LAUNCHER_DAEMON,
+                                  PMIX_MAPBY,
+                                  PMIX_PPR,
+                                  PMIX_BINDTO,
+                                  PMIX_STDIN_TGT,
+                                  PMIX_FWD_STDIN,
+                                  PMIX_FWD_STDOUT,
+                                  PMIX_FWD_STDERR,
+                                  PMIX_FWD_STDDIAG,
+                                  PMIX_IOF_DROP_NEWEST,
+                                  PMIX_ABORT_NON_ZERO_TERM,
+                                  PMIX_NOHUP,
+                                  PMIX_NON_PMI,
+                                  PMIX_FWD_ENVIRONMENT,
+                                  PMIX_ENVARS_HARVESTED})
             keys.push_back(other);
         return keys;
     }();
