@@ -38,8 +38,8 @@ check 'PMIx_Fence_nb' 0 "$bin/pattrs" --client-fns
 check 'PMIx_server_setup_fork' 0 "$bin/pattrs" --do-not-connect --server-fns
 check 'PMIx_tool_get_servers' 0 "$bin/pattrs" --do-not-connect --tool-fns
 check '"PMIx_Fence_nb"' 0 "$bin/pattrs" --json --client-fns
-check 'PMIx_server_init,' 0 "$bin/pquery" --do-not-connect PMIX_SERVER_FUNCTIONS
-check 'PMIX_QUERY_AVAIL_SERVERS' 0 "$bin/pquery" --do-not-connect PMIX_QUERY_SUPPORTED_KEYS
+check 'PMIx_server_init' 0 "$bin/pquery" PMIX_SERVER_FUNCTIONS
+check 'PMIX_QUERY_AVAIL_SERVERS' 0 "$bin/pquery" PMIX_QUERY_SUPPORTED_KEYS
 check '"PMIx_Fence"' 0 "$bin/pattrs" --json --server PMIx_Fence
 check 'no server to connect to' 1 "$bin/pps" --pid 1 --num-connect-retries 1
 check 'neither a process number' 1 "$bin/pps" --pid x

@@ -53,6 +53,23 @@ for entry in $here; do has " $entry " " $pids "; done
 [ -n "$here" ] && [ "$here" != "$pids" ] || wrong "the local table is '$here', the whole one '$pids'"
 has "size PMIX_SUCCESS 3" "$said"
 has "finalize PMIX_SUCCESS" "$said"
+# Functions of all levels, also for OpenPMIx's own program where it is installed.
+for level in client:PMIx_Fence_nb server:PMIx_server_setup_fork tool:PMIx_tool_get_servers host:PMIx_Spawn; do
+    has "${level#*:}" "$("$bin/pattrs" --pid "$muster" "--${level%:*}-fns")"
+    has ",${level#*:}," ",$(ask "init:pid=$muster" "query:pmix.$(sed s/server/srvr/ <<<"${level%:*}").fns" finalize 2>&1 | sed -n 's/^query PMIX_SUCCESS //p' | head -1),"
+done
+if dpkg -S /usr/bin/pattrs >/dev/null 2>&1; then
+    has "PMIx_Spawn" "$(unset LD_LIBRARY_PATH; timeout 60 /usr/bin/pattrs --uri "$(cat "$work/uri")" --host-fns 2>&1)"
+fi
+# Each key that is listed can be asked for.
+keys=$("$bin/pquery" --pid "$muster" PMIX_QUERY_SUPPORTED_KEYS | sed -n 's/^    //p')
+for key in PMIX_QUERY_NUM_PSETS PMIX_QUERY_PSET_MEMBERSHIP PMIX_QUERY_ATTRIBUTE_SUPPORT PMIX_QUERY_AVAIL_SERVERS \
+    PMIX_QUERY_STABLE_ABI_VERSION PMIX_HOST_FUNCTIONS PMIX_QUERY_PROC_TABLE; do has " $key " " ${keys//$'\n'/ } "; done
+[ -z "$(sort <<<"$keys" | uniq -d)" ] || wrong "keys are listed twice: $keys"
+for key in $keys; do
+    said=$("$bin/pquery" --pid "$muster" "$key[PMIX_NSPACE=$job;PMIX_RANK=0]" 2>&1)
+    [[ $said != *PMIX_ERR_NOT_SUPPORTED* ]] || wrong "$key is listed, and not supported: $said"
+done
 # The published data of rank 2, and all output of the programs as JSON.
 has "blue" "$("$bin/plookup" --pid "$muster" color)"
 for words in "plookup color" "pps" "pps --nodes" "pps -v" "pquery PMIX_QUERY_NAMESPACES" \
