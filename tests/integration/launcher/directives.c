@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Spawns a job as its arguments say, and waits for its end:
 //   directives RANKS ATTRIBUTE... -- PROGRAM [ARGUMENT...] [-- RANKS ATTRIBUTE... -- PROGRAM2 ...]
-// "ENV:NAME=VALUE" among the attributes is a variable of the program. An attribute is NAME (true), NAME=TEXT or NAME:=NUMBER, or one of these behind + (required), of the job in
-// front of the first program, of the program for others. Prints "SPAWNED NAMESPACE" and "ENDED STATUS", or
-// "REFUSED STATUS".
+// "ENV:NAME=VALUE" among the attributes is a variable of the program. An attribute is NAME (true), NAME=TEXT
+// or NAME:=NUMBER, or one of these behind + (required), of the job in front of the first program, of the
+// program for others. Prints "SPAWNED NAMESPACE" and "ENDED STATUS", or "REFUSED STATUS".
 #include <pmix.h>
 #include <pthread.h>
 #include <stdio.h>
