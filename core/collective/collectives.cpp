@@ -185,14 +185,8 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
     participants.erase(std::unique(participants.begin(), participants.end(), proc_is), participants.end());
     drop_covered(participants);
     if (!includes(participants, arrival.proc)) {
-        // A fence of others in its job: who takes no part in it has nobody to wait for, and nobody waits for
-        // it. Programs rely on that (docs/decisions/0027). Other names may be a mistake: of a group that is
-        // no more, of a set.
-        const bool others_of_job =
-            kind == CollectiveKind::Fence && std::ranges::all_of(participants, [&](const pmix_proc_t& other) {
-                return nspace_view(other.nspace) == nspace_view(arrival.proc.nspace);
-            });
-        return arrival.reply({others_of_job ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM, {}});
+        const auto& operation = operations_[static_cast<size_t>(kind)];
+        return arrival.reply({operation->status_of_stranger(participants, arrival.proc), {}});
     }
 
     if (!id.empty()) {
@@ -356,10 +350,9 @@ void Collectives::proceed(const std::shared_ptr<Collective>& collective) {
     const auto kept = collective;  // it may end, and leave the list
     kept->handed_over_ = true;
     remove_open(kept);
-    operations_[static_cast<size_t>(kept->kind_)]->all_local_in(kept);
-    const bool of_groups =
-        kept->kind_ == CollectiveKind::GroupConstruct || kept->kind_ == CollectiveKind::GroupDestruct;
-    if (!kept->time_limit_ || of_groups || !is_active(kept)) return;
+    CollectiveOperation& operation = *operations_[static_cast<size_t>(kept->kind_)];
+    operation.all_local_in(kept);
+    if (!kept->time_limit_ || operation.limits_host() || !is_active(kept)) return;
     // The host knows the limit and ends the collective on all nodes. A node that times out alone would begin
     // the next one while the host still counts the others in this one.
     kept->time_limit_ = loop_.after(kept->limit_ + kHostGrace, [this, ref = CollectiveRef(kept)] {

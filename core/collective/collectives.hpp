@@ -137,6 +137,12 @@ class CollectiveOperation {
     /// Whether the call of a process that goes or finalizes before all local participants are in counts as
     /// none.
     virtual bool forgets_departed() const { return false; }
+    /// The answer to a caller that is not among the participants.
+    virtual pmix_status_t status_of_stranger(const std::vector<pmix_proc_t>&, const pmix_proc_t&) const {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    /// Whether it limits its own time while the host has it.
+    virtual bool limits_host() const { return false; }
     /// The time limit is over. True: the operation has dealt with it; false: all get PMIX_ERR_TIMEOUT.
     virtual bool expired(const std::shared_ptr<Collective>&) { return false; }
     /// It has ended; those who called are being answered.

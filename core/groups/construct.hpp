@@ -42,6 +42,7 @@ class GroupConstruct : public CollectiveOperation {
     void goes_on_without(const Collective& collective, const pmix_proc_t& proc) override;
     pmix_status_t departure_status() const override { return PMIX_GROUP_MEMBER_FAILED; }
     bool forgets_departed() const override { return true; }
+    bool limits_host() const override { return true; }
     bool expired(const std::shared_ptr<Collective>& collective) override;
     void ended(const Collective& collective, const Outcome& outcome) override;
 
@@ -151,6 +152,7 @@ class GroupDestruct : public CollectiveOperation {
     void goes_on_without(const Collective& collective, const pmix_proc_t& proc) override;
     pmix_status_t departure_status() const override { return PMIX_GROUP_MEMBER_FAILED; }
     bool forgets_departed() const override { return true; }
+    bool limits_host() const override { return true; }
     bool expired(const std::shared_ptr<Collective>& collective) override;
     void ended(const Collective& collective, const Outcome& outcome) override;
 

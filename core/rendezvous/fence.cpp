@@ -2,6 +2,8 @@
 // Fence: see fence.hpp.
 #include "core/rendezvous/fence.hpp"
 
+#include <algorithm>
+
 #include "core/attribute/directives.hpp"
 #include "core/exchange/exchange.hpp"
 #include "core/modex/modex.hpp"
@@ -73,6 +75,17 @@ void FenceOperation::joined(const Collective& collective) {
 
 void FenceOperation::ended(const Collective& collective, const Outcome& outcome) {
     barriers_.ended(collective, outcome);
+}
+
+// A fence of other processes of the caller's job: it waits for none of them, and none of them waits for it.
+// Programs rely on that (docs/decisions/0027). Other names may be a mistake: of a group that is no more, of a
+// set.
+pmix_status_t FenceOperation::status_of_stranger(const std::vector<pmix_proc_t>& participants,
+                                                 const pmix_proc_t& caller) const {
+    const bool all_of_job = std::ranges::all_of(participants, [&](const pmix_proc_t& other) {
+        return nspace_view(other.nspace) == nspace_view(caller.nspace);
+    });
+    return all_of_job ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
 }
 
 bool FenceOperation::tolerates_departure(const Collective&, const pmix_proc_t&) {

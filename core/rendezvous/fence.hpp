@@ -25,6 +25,8 @@ class FenceOperation : public CollectiveOperation {
     void all_local_in(const std::shared_ptr<Collective>& collective) override;
     void joined(const Collective& collective) override;
     void ended(const Collective& collective, const Outcome& outcome) override;
+    pmix_status_t status_of_stranger(const std::vector<pmix_proc_t>& participants,
+                                     const pmix_proc_t& caller) const override;
     bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) override;
 
   private:
