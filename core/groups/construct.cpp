@@ -19,7 +19,7 @@
 namespace muster {
 namespace {
 
-/// What the host's answer gets once our own time limit is over: it has the same limit, and is on its way.
+/// Extra time for the host's answer when our limit expires: the host has the same limit.
 constexpr std::chrono::seconds kGrace{2};
 
 bool proc_less(const pmix_proc_t& a, const pmix_proc_t& b) {
@@ -35,18 +35,18 @@ ProcSet set_of(const std::vector<pmix_proc_t>& procs) {
     return set;
 }
 
-/// The one for whom the group counts.
+/// The process to which the group's memory is charged.
 const pmix_proc_t& maker_of(const Collective& collective) {
     return collective.arrivals().empty() ? collective.participants().front()
                                          : collective.arrivals().front().proc;
 }
 
-/// What a member contributes, rather than what all have to agree upon.
+/// True for a member's own contribution, false for a directive that all members must give alike.
 bool is_contribution(const pmix_info_t& info) {
     return key_is_any(info.key, {PMIX_GROUP_INFO, PMIX_GROUP_LOCAL_CID, PMIX_PROC_DATA, PMIX_GROUP_LEADER});
 }
 
-/// What one member tells the others, as one PMIX_GROUP_INFO that names it first, whatever it wrote there.
+/// Packs the group info of one member as one PMIX_GROUP_INFO; it starts with the member's own name.
 void add_group_info(const Arrival& arrival, Info& out) {
     Info told;
     for (const pmix_info_t& info : arrival.info) {
@@ -66,8 +66,8 @@ void add_group_info(const Arrival& arrival, Info& out) {
     out.add(PMIX_GROUP_INFO, std::move(whole).to_value());
 }
 
-/// Whether what local members tell can be kept: it stays with who told it when the group has ended. With a
-/// context id it is stored with that and without.
+/// Whether the group info of local members can be stored. It stays with its member after the group ends.
+/// If there is a context id, it is stored both with and without this id.
 bool can_keep(GroupServer& server, const Info& told) {
     for (const pmix_info_t& one : told) {
         const InfoView values = value_as_infos(&one.value);
@@ -111,7 +111,7 @@ std::vector<pmix_proc_t> procs_of(const pmix_value_t* value) {
     return procs;
 }
 
-/// What the members posted, from a host that carries PMIX_PROC_DATA of OpenPMIx's clients.
+/// Stores the members' posted data that a host returns as PMIX_PROC_DATA (clients of OpenPMIx).
 void store_posted(GroupServer& server, const pmix_info_t& info) {
     const InfoView posted = value_as_infos(&info.value);
     const pmix_proc_t* owner = posted.proc(PMIX_PROCID);
@@ -152,7 +152,7 @@ void store_group_info(Gds& store, const pmix_info_t& info, std::optional<size_t>
             const Value value = std::move(qualified).to_value();
             store.post(*owner, PMIX_GLOBAL, PMIX_QUALIFIED_VALUE, *value);
         }
-        // What the host says of a process is not the process's to change.
+        // A process must not change reserved keys, which the host defines.
         if (!key_is_reserved(one.key) || key_is(one.key, PMIX_GROUP_LOCAL_CID))
             store.post(*owner, PMIX_GLOBAL, one.key, one.value);
     }
@@ -200,7 +200,7 @@ namespace {
 void tell_host_of_failure(GroupServer& server, pmix_group_operation_t operation, const Collective& collective,
                           pmix_status_t status) {
     if (collective.all_local() || server.host().module().group == nullptr) return;
-    // What the host has ended itself.
+    // The host has ended these collectives itself.
     if (status == PMIX_ERR_LOST_CONNECTION || status == PMIX_ERR_INVALID_NAMESPACE) return;
     Info info;
     if (add_failure(server, status, info) != PMIX_SUCCESS) return;
@@ -208,8 +208,8 @@ void tell_host_of_failure(GroupServer& server, pmix_group_operation_t operation,
                        [](const HostAnswer&) {});
 }
 
-/// The time limit is over while the host has the operation: its word on that has to come first, so that all
-/// nodes hear the same. True: it gets the time; false: it had it.
+/// The time limit expired while the host has the operation. Its result must come first, so that all nodes
+/// agree. True: the host gets extra time; false: it has used it.
 bool wait_for_host(Collectives& collectives, const std::shared_ptr<Collective>& collective) {
     if (collective->extended()) return false;
     collectives.extend(collective, kGrace);
@@ -330,7 +330,7 @@ std::vector<GroupPart> parts_of(GroupServer& server, const std::string& id, cons
     return parts;
 }
 
-/// Takes in what all said, and enters the group into the table. What the members get.
+/// Stores what all servers sent, and adds the group to the table. Returns the members' result.
 Outcome enter(GroupServer& server, Group group, size_t wanted, const HostAnswer& answer,
               std::vector<GroupPart> parts) {
     Gds& store = server.runtime().store();
@@ -375,7 +375,7 @@ Outcome enter(GroupServer& server, Group group, size_t wanted, const HostAnswer&
     return outcome;
 }
 
-/// What failed at another server.
+/// The first failure that another server reports.
 pmix_status_t failure_among(const std::vector<GroupPart>& parts) {
     for (const GroupPart& part : parts) {
         if (part.status != PMIX_SUCCESS) return part.status;
@@ -383,7 +383,7 @@ pmix_status_t failure_among(const std::vector<GroupPart>& parts) {
     return PMIX_SUCCESS;
 }
 
-/// Whether the life of `proc` that asked is over, in order. It may have begun another one.
+/// Whether the life of `proc` that asked has finalized. The process may have initialised again.
 bool has_finalized(GroupServer& server, const PeerRef& asker, const pmix_proc_t& proc) {
     if (const PeerPtr peer = asker.lock()) return peer->finalized;
     Namespace* nspace = server.namespaces().find(proc.nspace);
@@ -408,14 +408,14 @@ void GroupConstruct::hand_over(const std::shared_ptr<Collective>& collective) {
     if (state.asked) return;
     state.asked = true;
     if (server_.groups().find(collective->id()) != nullptr) {
-        // Those who have called were in it in a former life; somebody else still is.
+        // The callers were members in a former life, and the group still has other members.
         return server_.collectives().finish(collective, {PMIX_ERR_EXISTS, {}});
     }
     const bool wants_id = collective->any_true(PMIX_GROUP_ASSIGN_CONTEXT_ID);
     const bool local_only = collective->all_local();
     if (!local_only && collective->any_true(PMIX_GROUP_LOCAL_ONLY))
         return server_.collectives().finish(collective, {PMIX_ERR_BAD_PARAM, {}});
-    // All who called hear the same, here and on other nodes.
+    // All callers get the same status, here and on other nodes.
     if (!has_room(maker_of(*collective), collective->id(), collective->participants().size()))
         return server_.collectives().finish(collective, {PMIX_ERR_OUT_OF_RESOURCE, {}});
     GroupPart part = local_part(*collective);
@@ -431,7 +431,7 @@ void GroupConstruct::hand_over(const std::shared_ptr<Collective>& collective) {
     Info info = directives_for_host(*collective);
     if (!local_only) {
         part.posted = server_.modex().contribution(part.present);
-        // Who has a job's data gives it to those who have not.
+        // Servers that have a job's data send it to those that lack it.
         const char* nspace = collective->participants().front().nspace;
         const bool several = std::ranges::any_of(collective->participants(), [&](const pmix_proc_t& proc) {
             return !nspace_is(proc.nspace, nspace);
@@ -446,7 +446,7 @@ void GroupConstruct::hand_over(const std::shared_ptr<Collective>& collective) {
                 part.jobs.push_back(job.take());
             }
         }
-        // What all see alike needs no words.
+        // The default order is not sent.
         if (std::is_sorted(part.order.begin(), part.order.end(), proc_less)) part.order.clear();
         if (const pmix_status_t status = add_part(server_, part, info); status != PMIX_SUCCESS)
             return server_.collectives().finish(collective, {status, {}});
@@ -507,7 +507,7 @@ void bootstrap_group(GroupServer& server, const std::string& id, std::vector<pmi
     for (const pmix_info_t& one : arrival.info) {
         if (!key_is_any(one.key, {PMIX_GROUP_INFO, PMIX_GROUP_LOCAL_CID, PMIX_PROCID})) info.add_copy(one);
     }
-    // Of one that is added nothing else says who it is.
+    // Nothing else names the caller of an add-member call.
     info.add(PMIX_PROCID, arrival.proc);
     info.add(PMIX_LOCAL_COLLECTIVE_STATUS, Value::status(PMIX_SUCCESS));
     if (const pmix_status_t status = add_part(server, part, info); status != PMIX_SUCCESS)
@@ -577,7 +577,7 @@ void GroupDestruct::ended(const Collective& collective, const Outcome& outcome) 
     server_.meetings().ended(collective, outcome);
     const bool settled = settled_.erase(collective.id()) != 0;
     asked_.erase(collective.id());
-    // All who called have gone: the group is as before.
+    // All callers have ended: the group stays as it is.
     if (collective.arrivals().empty())
         server_.groups().change(collective.id(), [](Group& one) { one.state = GroupState::Ready; });
     if (outcome.status == PMIX_SUCCESS || settled) return;

@@ -26,8 +26,8 @@ struct Event;
 /// Event of our own, for servers alone: a member that leads (source) has called.
 inline constexpr pmix_status_t kLeaderCallsCode = -0x6d757301;
 
-/// Event of our own, for servers alone: a destruct has been handed to the host with these participants
-/// (PMIX_GROUP_MEMBERSHIP), of whom one has left, or who have not all called for a while.
+/// Event of our own, for servers only: a destruct has been handed to the host with these participants
+/// (PMIX_GROUP_MEMBERSHIP), and one of them has left, or some have not called for a while.
 inline constexpr pmix_status_t kDestructCallsCode = -0x6d757302;
 /// Answer of our own to one that asks for all who met in memory (docs/reference/wire.md, 6.1): each has to
 /// ask.
@@ -46,58 +46,58 @@ class GroupConstruct : public CollectiveOperation {
     bool expired(const std::shared_ptr<Collective>& collective) override;
     void ended(const Collective& collective, const Outcome& outcome) override;
 
-    /// A participant was told that `gone` has ended, and its handlers have decided: to give up, or to lead
-    /// from now on; else the others go on.
+    /// Decision of a participant's handlers about the end of `gone`: abort, lead from now on, or (neither)
+    /// continue.
     void decided(const std::string& id, const pmix_proc_t& by, const pmix_proc_t& gone, bool abort,
                  bool lead);
-    /// A process of this node has gone: it decides nothing any more.
+    /// A process of this node has ended: no decision of it is awaited any more.
     void departed(const pmix_proc_t& proc);
-    /// Whether the construct was given up before `proc` called: it hears so, once.
+    /// Whether the construct was aborted before `proc` called: this is reported to `proc` once.
     bool came_too_late(const std::string& id, const pmix_proc_t& proc);
-    /// Who was told of a participant's end and has not said what is to be done; the construct waits for them.
+    /// Participants that must decide about another one's end and have not; the construct waits for them.
     std::vector<pmix_proc_t> undecided(const std::string& id) const;
     // group_room.cpp
     /// Whether one more group is kept that `maker` wants: what the groups of a job take together, or those of
     /// the tools of a user, has an end.
     bool has_room(const pmix_proc_t& maker, const std::string& id, size_t members);
-    /// For whom such a group counts.
+    /// The job, or the user of tools, to which such a group is charged.
     std::string payer(const pmix_proc_t& maker) const;
     /// A process of this node calls and leads: servers of other members have to know.
     void leader_calls(const std::string& id, const pmix_proc_t& leader,
                       const std::vector<pmix_proc_t>& members);
 
   private:
-    /// A participant that has gone.
+    /// A participant that has ended.
     struct Loss {
         pmix_proc_t proc{};
         bool led = false;
         bool told = false;
-        bool awaits_report = false;          ///< the host's, before those concerned are told
-        std::vector<pmix_proc_t> undecided;  ///< who was told and has not answered
+        bool awaits_report = false;          ///< waits for the host's report before notifying
+        std::vector<pmix_proc_t> undecided;  ///< notified, without a decision yet
         std::unique_ptr<Watch> limit;        ///< for the answers of other nodes
     };
-    /// What is known of a construct beside what the engine keeps.
+    /// State of a construct that the collective engine does not keep.
     struct State {
         std::list<Loss> losses;
-        std::vector<pmix_proc_t> order;  ///< all members, once somebody was told
+        std::vector<pmix_proc_t> order;  ///< all members, set at the first notification
         std::optional<pmix_proc_t> new_leader;
         bool local_in = false;  ///< all local participants are in
         bool asked = false;     ///< the host has been asked
         bool settled = false;   ///< and has answered
     };
 
-    /// What other servers said of a construct.
+    /// State of a construct as other servers report it.
     struct Elsewhere {
         std::vector<pmix_proc_t> leaders;  ///< who lead and are not of this node
-        std::vector<pmix_proc_t> lost;     ///< of whose end all concerned were told
+        std::vector<pmix_proc_t> lost;     ///< whose end all concerned know
     };
-    /// What the processes of this node decide about a participant that ended on another node, whose server
-    /// waits for it.
+    /// Votes of this node's processes about a participant that ended on another node, whose server waits for
+    /// the result.
     struct Ballot {
         std::string id;
         pmix_proc_t gone{};
-        std::vector<pmix_proc_t> voters;     ///< those of this node, told or not
-        std::vector<pmix_proc_t> undecided;  ///< who was told and has not answered
+        std::vector<pmix_proc_t> voters;     ///< of this node, notified or not
+        std::vector<pmix_proc_t> undecided;  ///< notified, without a decision yet
         std::optional<pmix_proc_t> leader;   ///< the first who would lead
         bool abort = false;
     };
@@ -107,25 +107,25 @@ class GroupConstruct : public CollectiveOperation {
     void tell(const Collective& collective, Loss& loss);
     void tell(const std::string& id, Loss& loss, const std::vector<pmix_proc_t>& hearers);
     void tell_of_member(const std::string& id, Loss& loss, const std::vector<pmix_proc_t>& hearers);
-    /// All who called have gone before anybody else here has. True: what is known is kept for those who will.
+    /// All callers ended before any other local participant called. True: the state stays for later callers.
     bool keep_for_others(const Collective& collective);
     /// `by` have decided about `gone` (null: about all), or never will.
     void answered(const std::string& id, const pmix_proc_t* gone, const std::vector<pmix_proc_t>& by);
     void go_on(const std::string& id);
-    /// One offers to lead in the place of the one that has gone.
+    /// `leader` offers to lead in the place of `gone`.
     static void claim(State& state, const pmix_proc_t& gone, const pmix_proc_t& leader);
-    /// A server of other nodes told of the end of a participant there.
+    /// The server of another node reports the end of a participant there.
     void lost_elsewhere(const Event& event);
     /// The decisions about a participant of this node come from the server of other nodes.
     void voted(const Event& event);
     void decide_ballots(const std::function<void(Ballot&)>& change);
     void give_up(const std::string& id);
-    /// Ends what there is of the construct here; those of `all` who have yet to call will hear of it then.
+    /// Ends the construct here; those of `all` that have yet to call get the failure then.
     void given_up(const std::string& id, const std::vector<pmix_proc_t>& all);
-    /// Members that no server counted, and of whose end nobody was told yet.
+    /// Reports the end of members that no server counted and no notification named.
     void tell_of_missing(const Collective& collective, const std::vector<pmix_proc_t>& members,
                          const std::vector<GroupPart>& parts);
-    /// Who wants to hear of an event of this code among these, connected here, with a library that answers.
+    /// Those of `hearers` that are connected here, want this event, and have a library that sends decisions.
     std::vector<pmix_proc_t> deciding(const std::vector<pmix_proc_t>& hearers, pmix_status_t code) const;
     Elsewhere& elsewhere(const std::string& id);
 
@@ -139,8 +139,8 @@ class GroupConstruct : public CollectiveOperation {
     std::map<std::string, State> states_;
     std::map<std::string, Elsewhere> elsewhere_;
     std::list<Ballot> ballots_;
-    std::map<std::string, std::vector<pmix_proc_t>> late_;  ///< who has not heard that it was given up
-    std::set<std::string> refused_;                         ///< payers of whom the log has been told
+    std::map<std::string, std::vector<pmix_proc_t>> late_;  ///< callers that must still get the failure
+    std::set<std::string> refused_;                         ///< payers whose refusal is logged
 };
 
 class GroupDestruct : public CollectiveOperation {
@@ -158,15 +158,15 @@ class GroupDestruct : public CollectiveOperation {
 
     /// A member, of any node, has left a group, or has failed where the others go on, and is in it no more.
     void left(const std::string& id, const pmix_proc_t& proc);
-    /// A process of this node has gone.
+    /// A process of this node has ended.
     void departed();
-    /// A namespace has been deregistered: groups of which nobody was here are over, and their names free.
+    /// A namespace has been deregistered: groups without local members end, and their names become free.
     void deregistered();
     /// There is a new group of this name.
     void constructed(const Group& group);
 
   private:
-    /// What a server asked its host for.
+    /// A server's request to its host.
     struct Call {
         std::string id;
         std::vector<pmix_proc_t> procs;
@@ -174,7 +174,7 @@ class GroupDestruct : public CollectiveOperation {
     };
     struct Asked {
         Call call;
-        std::unique_ptr<Watch> reminder;  ///< tells the other servers, if the host has not answered by then
+        std::unique_ptr<Watch> reminder;  ///< notifies the other servers if the host has not answered by then
     };
 
     // destruct_departures.cpp
@@ -182,7 +182,7 @@ class GroupDestruct : public CollectiveOperation {
     bool has_members_here(const std::string& id) const;
     /// The same, where it may be that the group is only being made.
     bool may_be_ended_here(const std::string& id) const;
-    /// Removes a group whose destruct has failed, once no member here has still to hear of that.
+    /// Removes a group whose destruct has failed, once all local members have got the failure.
     void forget_failed(const std::string& id);
     std::vector<pmix_proc_t> participants_for_host(const Collective& collective);
     std::vector<Call> take_calls(const std::string& id);
@@ -205,8 +205,8 @@ class GroupDestruct : public CollectiveOperation {
 void ask_host_for_group(Host& host, pmix_group_operation_t operation, const std::string& id,
                         std::vector<pmix_proc_t> procs, Info info, HostDone done);
 
-/// What fails on one node fails on all: what the host is told then (PMIX_LOCAL_COLLECTIVE_STATUS), and the
-/// servers that share a host which passes over that.
+/// Makes a failure on one node fail on all nodes: adds it for the host (PMIX_LOCAL_COLLECTIVE_STATUS), and
+/// for the servers that share a host which ignores this attribute.
 pmix_status_t add_failure(GroupServer& server, pmix_status_t failed, Info& info);
 
 /// A leader of a bootstrap (PMIX_GROUP_BOOTSTRAP) or one that it adds (no `procs`): only the host knows who

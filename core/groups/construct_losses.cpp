@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Participants that end while a group is constructed: who is told, who decides what is to be done, and how
+// Participants that end while a group is constructed: the notifications, the decisions, and how
 // the servers of several nodes agree on it (see construct.hpp; docs/explanation/groups.md has the states).
 #include <pmix/muster.h>
 
@@ -20,7 +20,7 @@ namespace {
 /// How long a server waits for the decisions of other nodes. Their servers answer when their processes have
 /// decided; those of other libraries never do.
 constexpr std::chrono::seconds kVoteTime{10};
-/// What is kept of constructs that have not begun here.
+/// Limit of entries about constructs that have not begun here.
 constexpr size_t kMaxElsewhere = 4096;
 
 void send(GroupServer& server, pmix_status_t code, const std::vector<pmix_proc_t>& targets,
@@ -86,7 +86,7 @@ void GroupConstruct::leader_calls(const std::string& id, const pmix_proc_t& lead
     send(server_, kLeaderCallsCode, others, id, std::move(info));
 }
 
-// --- at the server of the one that has gone ---
+// --- at the server of the ended participant ---
 
 bool GroupConstruct::keep_for_others(const Collective& collective) {
     const std::vector<Arrival>& gone = collective.withdrawn();
@@ -124,14 +124,14 @@ void GroupConstruct::goes_on_without(const Collective& collective, const pmix_pr
                                  std::ranges::any_of(collective.arrivals(), [](const Arrival& arrival) {
                                      return arrival.info.view().is_true(PMIX_GROUP_LEADER);
                                  });
-    // Else who is to hear it shows when all have called.
+    // Otherwise the recipients are known when all have called.
     if (leader_is_known || loss.led) tell(collective, loss);
 }
 
 std::vector<pmix_proc_t> GroupConstruct::deciding(const std::vector<pmix_proc_t>& hearers,
                                                   pmix_status_t code) const {
     std::vector<pmix_proc_t> result;
-    // Those of other libraries do not tell what they decided.
+    // Processes with other libraries send no decision.
     for (const PeerPtr& peer : server_.peers().all()) {
         if (peer->version.can(Capability::GroupInvitations) && !peer->finalized &&
             among(hearers, peer->proc) && !among(result, peer->proc) && server_.router().wants(*peer, code)) {
@@ -186,7 +186,7 @@ void GroupConstruct::tell(const std::string& id, Loss& loss, const std::vector<p
     send(server_, code, hearers, id, about(server_, loss.proc));
 }
 
-/// The construct waits meanwhile: servers of other nodes hear of the loss before they hear who is in.
+/// Servers of other nodes get the loss before the membership: the construct waits meanwhile.
 void GroupConstruct::tell_of_member(const std::string& id, Loss& loss,
                                     const std::vector<pmix_proc_t>& hearers) {
     if (!server_.end_reports().is_expected(loss.proc))
@@ -282,7 +282,7 @@ void GroupConstruct::give_up(const std::string& id) {
     }
     given_up(id, all);
     if (all.empty()) return;
-    // Those who have not called yet, and those on other nodes, shall not wait.
+    // Participants that have not called yet, and those on other nodes, shall not wait.
     Info info;
     info.add(MUSTER_GROUP_CONSTRUCT, true);
     send(server_, PMIX_GROUP_CONSTRUCT_ABORT, all, id, std::move(info));
@@ -418,7 +418,7 @@ void GroupConstruct::tell_of_missing(const Collective& collective, const std::ve
         const bool told =
             (known != elsewhere_.end() && among(known->second.lost, proc)) ||
             std::ranges::any_of(state.losses, [&](const Loss& loss) { return proc_is(loss.proc, proc); });
-        // Nobody of its node called, so that its server knew of no construct.
+        // No process of its node called, so its server has no such construct.
         if (in || told) continue;
         server_.end_reports().when_reported(proc, [this, hearers, proc, id = collective.id()] {
             send(server_, PMIX_GROUP_MEMBER_FAILED, hearers, id, server_.end_reports().about(proc));

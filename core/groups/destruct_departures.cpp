@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Members that leave a group, or end, while other nodes have handed its destruction to the host: their server
-// takes part in their place, so that the host need not know of it (see construct.hpp;
+// Members that leave a group, or end, while other nodes have handed its destruction to the host. Their
+// server takes part in their place, so that the host needs no knowledge of it (see construct.hpp;
 // docs/explanation/groups.md).
 #include <pmix/muster.h>
 
@@ -16,10 +16,10 @@
 namespace muster {
 namespace {
 
-/// What is kept of what other servers said, and of what was joined.
+/// Limit of entries about calls of other servers, and about joined calls.
 constexpr size_t kMaxCalls = 64;
-/// When the other servers are told of what the host has and does not answer. Not all shall tell at once: who
-/// hears it from another does not.
+/// When the other servers are notified of a request that the host does not answer. The times are spread: a
+/// server that gets the notification sends none.
 constexpr std::chrono::milliseconds kReminder{500};
 constexpr std::chrono::milliseconds kReminderSpread{1000};
 
@@ -54,7 +54,7 @@ bool GroupDestruct::may_be_ended_here(const std::string& id) const {
 }
 
 std::vector<pmix_proc_t> GroupDestruct::participants_for_host(const Collective& collective) {
-    // All servers have to name the same ones; whoever asked first could not know who would leave.
+    // All servers must name the same processes; the first server could not know which ones would leave.
     std::vector<pmix_proc_t> procs = collective.participants();
     const std::vector<Call> calls = take_calls(collective.id());
     if (!calls.empty()) procs = calls.front().procs;
@@ -94,7 +94,7 @@ void GroupDestruct::left(const std::string& id, const pmix_proc_t& proc) {
         over_here_.push_back(id);
         if (over_here_.size() > kMaxCalls) over_here_.pop_front();
     }
-    // Those who have called may wait for it in memory.
+    // Callers may wait for the group at the shared-memory meeting.
     server_.meetings().call_in(proc.nspace);
     if (const auto asked = asked_.find(id); asked != asked_.end()) {
         const Call& call = asked->second.call;
@@ -102,7 +102,7 @@ void GroupDestruct::left(const std::string& id, const pmix_proc_t& proc) {
         return;
     }
     if (server_.collectives().find(CollectiveKind::GroupDestruct, id) || has_members_here(id)) return;
-    // The last one here has left: nobody will call any more.
+    // The last local member has left: no call will come any more.
     for (const Call& call : take_calls(id))
         join(call);
 }
@@ -156,7 +156,7 @@ void GroupDestruct::tell_call(const Call& call) {
 void GroupDestruct::called_elsewhere(Call call) {
     if (const auto asked = asked_.find(call.id); asked != asked_.end()) {
         if (same_procs(asked->second.call.procs, call.procs)) {
-            asked->second.reminder.reset();  // all have been told
+            asked->second.reminder.reset();  // all have been notified
             return;
         }
         // Neither knew of the other's list.
@@ -172,7 +172,7 @@ void GroupDestruct::called_elsewhere(Call call) {
             return;
         }
     }
-    // Whoever was in it here may be constructing the next one of this name.
+    // Former local members may be constructing the next group of this name.
     const bool over_here = over_here_.remove(call.id) != 0;
     if (!over_here && may_be_ended_here(call.id)) {
         calls_.push_back(std::move(call));
@@ -196,7 +196,7 @@ bool GroupDestruct::join(const Call& call) {
     GroupTable& groups = server_.groups();
     const Group* group = groups.find(call.id);
     if (group != nullptr && !asked_.contains(call.id) && !has_members_here(call.id)) {
-        // Who is still a member has ended, and not left.
+        // A local process that is still a member has ended without leaving.
         for (const GroupMember& one : group->members) {
             const pmix_proc_t proc = group->proc(one);
             if (!was_here(server_, proc) || !among(call.procs, proc)) continue;

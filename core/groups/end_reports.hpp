@@ -23,12 +23,12 @@ class EndReports {
     EndReports(const EndReports&) = delete;
     EndReports& operator=(const EndReports&) = delete;
 
-    /// Calls `then` once: at once where the host has spoken of this process or is not waited for, else with
-    /// its report, or when the time (group_report_time) is over. Never when the server ends before.
+    /// Calls `then` once: immediately if the host has reported on this process or no report is awaited, else
+    /// with the report or after group_report_time. Never if the server ends first.
     void when_reported(const pmix_proc_t& proc, std::function<void()> then);
     /// Whether when_reported() would wait.
     bool is_expected(const pmix_proc_t& proc) const;
-    /// What an event about the end of this process carries: PMIX_EVENT_AFFECTED_PROC, then the host's items.
+    /// Content of an event about the end of this process: PMIX_EVENT_AFFECTED_PROC, then the host's items.
     Info about(const pmix_proc_t& proc) const;
 
     /// The host has deregistered the process, or its namespace: it reports no more.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the server keeps of the calls that construct and destruct a group, and of their outcome.
+// The server's state of the calls that construct and destruct a group, and of their outcome.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace muster {
 
-/// A reply that was packed for one participant, and for whom it serves.
+/// A packed reply, and the peers for which it serves.
 struct PackedReply {
     WireFormat format;
     PeerVersion version;
@@ -39,7 +39,7 @@ struct MemberList {
 };
 using MemberListPtr = std::shared_ptr<const MemberList>;
 
-/// A participant's call. Of construct, `members` is never null, and most participants share one.
+/// A participant's call. In a construct `members` is never null, and most participants share one list.
 struct GroupCall : ArrivalData {
     MemberListPtr members;
     bool maps_meeting = false;  ///< it could have come by its job's meeting in memory
@@ -52,7 +52,7 @@ inline const GroupCall& group_call(const Arrival& arrival) {
 }
 
 struct GroupOutcome : OutcomeData {
-    MemberListPtr members;              ///< a participant that named just these need not be told
+    MemberListPtr members;              ///< the reply omits the list for a participant that named it
     std::optional<PackedReply> packed;  ///< the last reply that was packed
 };
 /// The operation's part of an outcome, made where there is none yet.

@@ -15,8 +15,8 @@
 namespace muster {
 namespace {
 
-/// What a server of OpenPMIx 6.1 wants with the request: the sender named first in its group info, and what
-/// it posted for other nodes.
+/// Adds what a server of OpenPMIx 6.1 expects: the sender's name first in its group info, and its posted
+/// data for other nodes.
 Info prepare_for_6_1(Exchange& exchange, Info info) {
     Info prepared;
     for (size_t i = 0; i < info.size(); ++i) {
@@ -57,7 +57,7 @@ bool read_infos_one_by_one(Unpacker& in, Info& out) {
     return true;
 }
 
-/// What follows the status of a good reply. Servers of other libraries may end it anywhere between items.
+/// Reads a good reply after its status. Servers of other libraries may end it after any item.
 bool read_reply(Exchange& exchange, const PeerVersion& version, Unpacker& in, Reply& reply) {
     size_t number = 0;
     if (in.at_end()) return true;
@@ -177,7 +177,7 @@ void GroupClient::construct(const std::string& id, ProcListPtr asked, Info info,
          done = std::move(done)](HostAnswer answer) mutable {
             if (version.can(Capability::SilentCommit) && answer.status != PMIX_ERR_LOST_CONNECTION)
                 client->commits().settle(commits);
-            away.reset();  // whoever hears that it is over may begin the next one
+            away.reset();  // the next one may begin in the callback
             if (!is_good(answer.status)) return done(std::move(answer));
             if (plain) *plain = reply->members.empty() && reply->told.empty() && reply->more.empty();
             store_told(exchange_, *reply);
@@ -212,7 +212,7 @@ Info group_results(const std::string& id, const ProcList& members, std::optional
 
 namespace {
 
-/// What handlers decided: their statuses and results, in one list.
+/// Sends the decisions of handlers: their statuses and results, in one list.
 void send_decision(Exchange& exchange, const std::string& id, const pmix_proc_t& gone, const Info& results) {
     Upstream* client = exchange.upstream();
     if (client == nullptr) return;

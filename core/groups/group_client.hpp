@@ -27,13 +27,13 @@ class GroupClient {
     /// Takes the page in memory where the processes of the job meet, as the server of this user gave it.
     /// Before the loop runs.
     void take_page(UniqueFd page, std::optional<uid_t> owner);
-    /// Tells the server what the handlers of this process decide about a construction in which a participant
+    /// Sends the server the decisions of this process's handlers about a construction in which a participant
     /// has failed. Before the client connects.
     void watch_constructions();
     /// From now on all operations go by the server. Any thread.
     void close();
 
-    /// PMIx_Group_construct. None `asked` for: the caller is added by the leaders of a bootstrap. The
+    /// PMIx_Group_construct. With empty `asked` the leaders of a bootstrap add the caller. The
     /// answer's infos are the results: PMIX_GROUP_ID, PMIX_GROUP_MEMBERSHIP and, where one was assigned,
     /// PMIX_GROUP_CONTEXT_ID; none after a failure. `plain`, if given, is set to whether the server said no
     /// more than a status and a context id.

@@ -14,12 +14,12 @@ namespace muster {
 
 class Gds;
 
-/// Invitations given up lately, of which one knows who was told.
+/// Limit of recently aborted invitations whose recipients are kept.
 constexpr size_t kMaxGivenUp = 64;
 
 enum class LeaderVote : uint8_t { NotMe = 0, Me = 1, Abort = 2 };
 
-/// What an event of the protocol says.
+/// Content of an event of the protocol.
 struct GroupEvent {
     std::string id;  ///< empty: an answer of OpenPMIx, which names no group
     std::optional<uint64_t> round;
@@ -48,14 +48,14 @@ uint64_t first_invitation_round();
 /// The begin of what an event of this invitation carries.
 Info round_info(uint64_t round);
 
-/// Adds to `info` what the host's event about the end of a process says, unless it is there already: not to
-/// whom the event goes, nor what is to be done.
+/// Adds to `info` what the host's event about the end of a process contains and `info` lacks, without its
+/// recipients and actions.
 void add_report(InfoView event, Info& info);
 
 /// The value of PMIX_GROUP_MEMBERSHIP.
 Value procs_value(const std::vector<pmix_proc_t>& procs);
 
-/// What handlers of an event about an invitation decided (Standard: PMIx_Group_invite).
+/// Decisions of the handlers of an event about an invitation (Standard: PMIx_Group_invite).
 struct GroupDecision {
     bool abort = false;                     ///< some handler returned PMIX_GROUP_CONSTRUCT_ABORT
     bool handled = false;                   ///< some handler took action

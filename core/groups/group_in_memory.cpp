@@ -35,7 +35,7 @@ bool only_wants_id(InfoView directives, bool& wants_id) {
     return true;
 }
 
-/// What the loop owns is changed here, or there.
+/// Runs `task` on the loop, or here if this thread may; waits for it.
 void change_on_loop(Runtime& runtime, EventLoop::Task task) {
     if (runtime.run_here(task)) return;
     call_and_wait<bool>(runtime, false, [&](auto deliver) {
@@ -44,7 +44,7 @@ void change_on_loop(Runtime& runtime, EventLoop::Task task) {
     });
 }
 
-/// The others wait for whoever asks for all; whatever happens, they hear something.
+/// The duty of the process that asks for all: the others wait for it and get a result in every case.
 class Duty {
   public:
     explicit Duty(Meeting& meeting) : meeting_(meeting) {}
@@ -80,7 +80,7 @@ void GroupClient::take_page(UniqueFd page, std::optional<uid_t> owner) {
     owner_ = owner;
 }
 
-/// Where groups of the whole job can be made in memory, else null. Any thread.
+/// The meeting for groups of the whole job in shared memory, or null. Any thread.
 std::shared_ptr<Meeting> GroupClient::meeting() {
     const MutexLock lock(lock_);
     if (page_) attach();
@@ -100,7 +100,7 @@ void GroupClient::attach() {
         MUSTER_LOG(exchange_.log(), Warning, "%s; groups go by the server", memory.error().text.c_str());
         return;
     }
-    // Only the connection says that the server has ended without a word: somebody has to look at it.
+    // Only the connection shows that the server has ended without notice: a thread has to watch it.
     (*memory)->on_long_wait([&loop = exchange_.loop()] { loop.need_driver(); });
     meeting_ = std::make_shared<Meeting>(std::move(*memory), *size, self.rank);
 }
@@ -111,16 +111,16 @@ void GroupClient::close() {
     if (meeting_) meeting_->close();
 }
 
-/// Where this thread may meet the others now, else null. A commit that is on the way has to reach the server
-/// before the others go on: then the operation goes there, too.
+/// The meeting that this thread may use now, or null. A pending commit must reach the server before the
+/// others continue: then the operation goes to the server, too.
 std::shared_ptr<Meeting> GroupClient::open_meeting() {
     Upstream* upstream = exchange_.upstream();
     if (upstream == nullptr || !upstream->commits().all_settled()) return nullptr;
     return exchange_.loop().on_loop() || exchange_.loop().stopped() ? nullptr : meeting();
 }
 
-/// Asks for all who are in the meeting, by `ask(deliver)`, and tells them the answer where `*plain` says that
-/// its status and context id are all of it. Nothing where each has to ask.
+/// Asks for all in the meeting, by `ask(deliver)`, and shares the answer with them if `*plain` says that it
+/// is only a status and a context id. Returns nothing if each process has to ask.
 template <class Ask>
 std::optional<HostAnswer> GroupClient::ask_for_all(Meeting& meeting, const std::shared_ptr<bool>& plain,
                                                    Ask ask) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the servers of a group tell each other when it is constructed: who called, in which order, who leads,
-// and the data of the members. Travels through the hosts as PMIX_GROUP_ENDPT_DATA, one byte object a server,
+// The data that the servers of a group exchange when it is constructed: callers and their order, leaders,
+// and the members' data. It travels through the hosts as PMIX_GROUP_ENDPT_DATA, one byte object a server,
 // concatenated (docs/reference/wire.md, group data between servers).
 #pragma once
 

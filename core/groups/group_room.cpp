@@ -24,7 +24,7 @@ bool GroupConstruct::has_room(const pmix_proc_t& maker, const std::string& id, s
         if (!refused_.empty() && taken <= limit / 2) refused_.erase(who);
         return true;
     }
-    // Of jobs that have ended nothing is remembered.
+    // Entries of ended jobs are removed.
     if (!refused_.contains(who))
         std::erase_if(refused_, [&](const std::string& one) { return groups.memory(one) == 0; });
     if (refused_.insert(who).second) {

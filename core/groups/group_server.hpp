@@ -64,8 +64,8 @@ class GroupServer {
     /// A namespace was registered, or goes away.
     void registered(const char* nspace) { meetings_.registered(nspace); }
     void deregistered(const char* nspace);
-    /// A process of this node has gone, or has finalized (not `lost`): before, and after, the collectives
-    /// know of it.
+    /// A process of this node has ended, or has finalized (not `lost`): called before, and after, the
+    /// collectives process it.
     void departing(const pmix_proc_t& proc) { meetings_.call_in(proc.nspace); }
     void departed(const pmix_proc_t& proc, bool lost);
     /// The host has deregistered a process.

@@ -79,7 +79,7 @@ std::function<void(const Outcome&)> construct_reply(GroupServer& server, const R
         if (!peer) return;
         if (!is_good(outcome.status)) return peer->reply_status(tag, outcome.status);
         GroupOutcome& told = group_outcome(outcome);
-        // Who is in it as it said itself need not be told.
+        // The reply omits the members if they are those that the caller named.
         const bool brief =
             peer->version.can(Capability::GroupDetails) && members != nullptr && members == told.members;
         if (!told.packed || !told.packed->serves(*peer, brief)) {
@@ -106,8 +106,8 @@ pmix_status_t check_new_id(GroupServer& server, const std::string& id, const pmi
     return among(group->finalized, caller) ? PMIX_SUCCESS : PMIX_ERR_EXISTS;
 }
 
-/// The destruct of a group has ended for one member. A group that cannot be ended in order, as a member has
-/// failed, is over all the same: it stays until all its members here have heard so.
+/// The destruct of a group has ended for one member. A group with a failed member ends all the same: it stays
+/// until all its local members have got the failure.
 void end_for(GroupServer& server, const std::string& id, const pmix_proc_t& proc, pmix_status_t status) {
     GroupTable& groups = server.groups();
     bool over = status == PMIX_SUCCESS;
@@ -178,7 +178,7 @@ void arrive_together(GroupServer& server, CollectiveKind kind, const std::string
     collectives.arrive(kind, id, procs, std::move(own));
     const auto collective = collectives.find(kind, id);
     for (const pmix_proc_t& proc : procs) {
-        if (!collective || !collectives.is_active(collective)) return;  // somebody has gone
+        if (!collective || !collectives.is_active(collective)) return;  // a participant has ended
         if (proc_is(proc, self)) continue;
         Arrival other;
         other.proc = proc;
@@ -370,7 +370,7 @@ void destruct(GroupServer& server, const Request& request) {
     if (note.together)
         return arrive_together(server, CollectiveKind::GroupDestruct, id, *note.number, group->procs(),
                                std::move(arrival), end);
-    // Whoever leaves the group leaves both.
+    // A process that leaves the group leaves both.
     if (first && first->as_given().size() == group->members.size() && collectives.arrive_too(first, arrival))
         return;
     request.keeps(group->members.size());

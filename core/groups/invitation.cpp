@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups by invitation, the part of the one who is invited, and what both parts share: see invitation.hpp;
+// Groups by invitation, the invited process's part, and what both parts share: see invitation.hpp;
 // the leader's part is in invitation_leader.cpp.
 #include "core/groups/invitation.hpp"
 
@@ -257,7 +257,7 @@ void Invitations::completed(const Event& event, const GroupEvent& said) {
     Received* const ours = received(said, event.source);
     if (ours == nullptr || !proc_is(ours->leader, event.source)) return;
     if (!among(said.members, exchange_.self())) {
-        // They have gone on without us.
+        // The group was completed without this process.
         return conclude(*ours, answer_of(PMIX_GROUP_CONSTRUCT_ABORT));
     }
     add_group(said.id, said.members, event.source, said.context_id,
@@ -316,7 +316,7 @@ EventEngine::OnEnd Invitations::leader_failed(const Event&, const GroupEvent& sa
     if (ours == nullptr || ours->outcome || !proc_is(ours->leader, *said.affected)) return nullptr;
     if (!ours->round) ours->round = said.round;
     if (ours->members.empty()) ours->members = said.members;
-    // Whoever wants to lead says so; the server of the one that failed decides.
+    // Each process sends its vote; the server of the failed leader decides.
     return [this, said](const Info& results, bool) {
         Received* const now = received(said, *said.affected);
         if (now == nullptr || !proc_is(now->leader, *said.affected)) return;
@@ -355,7 +355,7 @@ void Invitations::leader_selected(const Event&, const GroupEvent& said) {
     auto invitation = std::make_shared<Invitation>();
     invitation->id = ours.id;
     invitation->round = ours.round.value_or(next_round_++);
-    // Whom we took over from is missing, and perhaps others.
+    // The former leader is missing, and perhaps others.
     invitation->partial = true;
     for (const pmix_proc_t& proc : ours.members)
         invitation->members.push_back({proc, among(ours.early, proc) ? State::Accepted : State::Invited});

@@ -56,10 +56,10 @@ class Invitations {
         Info terms;                    ///< directives that all know
         bool optional = false;         ///< PMIX_GROUP_OPTIONAL or PMIX_GROUP_FT_COLLECTIVE
         bool wants_context_id = false;
-        bool partial = false;    ///< somebody is missing, without a substitute
+        bool partial = false;    ///< a member is missing, without a substitute
         size_t undecided = 0;    ///< handlers that have not said yet what is to be done
         bool finishing = false;  ///< all have answered
-        bool announced = false;  ///< the others have been told of the group; what remains cannot be stopped
+        bool announced = false;  ///< the others know of the group; what remains cannot be stopped
         std::unique_ptr<Watch> time_limit;
         HostDone done;  ///< null where the leader was invited itself
     };
@@ -103,7 +103,7 @@ class Invitations {
     void check(const InvitationPtr& invitation);
     void finish(const InvitationPtr& invitation);
     void announce(const InvitationPtr& invitation, std::optional<size_t> context_id);
-    /// Ends it, unless the group has been announced; `told` know already.
+    /// Aborts it, unless the group has been announced. Those in `told` get no notification.
     void give_up(const InvitationPtr& invitation, pmix_status_t status,
                  const std::vector<pmix_proc_t>& told = {});
     void time_is_over(const InvitationPtr& invitation);

@@ -118,7 +118,7 @@ EventEngine::OnEnd Invitations::answered(const Event& event, const GroupEvent& s
     for (const GivenUp& ended : given_up_) {
         if (said.same_round(ended.round) && among(ended.told, event.source)) return nullptr;
     }
-    // Too late, or never asked: whoever waits there must not wait for ever.
+    // Late or uninvited: without this answer the sender would wait for ever.
     if (event.range == PMIX_RANGE_CUSTOM) {
         send(make_group_event(PMIX_GROUP_CONSTRUCT_ABORT, exchange_.self(), {event.source}, said.id,
                               said.round ? round_info(*said.round) : Info()));
@@ -229,7 +229,7 @@ void Invitations::announce(const InvitationPtr& invitation, std::optional<size_t
         members.push_back(one.proc);
         if (!proc_is(one.proc, exchange_.self())) others.push_back(one.proc);
     }
-    // Servers learn of the group by this event, so there is one even for nobody else.
+    // Servers learn of the group by this event: it is sent even without other members.
     if (others.empty()) others.push_back(exchange_.self());
     if (context_id) {
         Info info = round_info(invitation->round);
@@ -249,7 +249,7 @@ void Invitations::announce(const InvitationPtr& invitation, std::optional<size_t
              const InvitationPtr complete = ref.lock();
              if (!complete) return;
              if (sent.status != PMIX_SUCCESS) {
-                 // Nobody has heard of it.
+                 // The event reached no process.
                  if (exchange_.host() == nullptr) exchange_.groups().remove(complete->id);
                  return end(complete, answer_of(sent.status));
              }

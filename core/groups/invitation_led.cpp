@@ -149,14 +149,14 @@ void InvitationWatch::abort_led(const Watched& watched) {
     tell_led(watched, PMIX_GROUP_CONSTRUCT_ABORT, watched.alive(), round_info(watched.round));
 }
 
-/// In the name of the leader to the others, and by the server to the leader: nobody gets its own events.
+/// Sends to the others in the leader's name, and to the leader by the server: a process gets no own events.
 void InvitationWatch::tell_led(const Watched& watched, pmix_status_t code,
                                const std::vector<pmix_proc_t>& others, const Info& info) {
     const std::vector<pmix_proc_t> leader{watched.leader};
     auto to_leader = Info::copy_of(info);
     auto to_others = Info::copy_of(info);
     if (!to_leader || !to_others) return;
-    // Servers learn of the group by this event, so there is one even for nobody else.
+    // Servers learn of the group by this event: it is sent even without other members.
     auto event = make_group_event(code, watched.leader, others.empty() ? leader : others, watched.id,
                                   std::move(*to_others));
     event->user = watched.user;

@@ -22,7 +22,7 @@ namespace {
 /// watched no longer.
 constexpr size_t kMaxWatched = 4096;
 constexpr size_t kMaxParticipants = size_t{1} << 18;
-/// How long those who have not answered their invitation may still offer to lead, when nobody who waits does.
+/// Time for processes that have not answered to offer to lead, if no waiting process does.
 constexpr std::chrono::milliseconds kClaimTime{2000};
 
 }  // namespace
@@ -131,7 +131,7 @@ void InvitationWatch::tell(pmix_status_t code, const std::vector<pmix_proc_t>& t
     server_.runtime().loop().post([this, event] { server_.router().from_host(event, [](pmix_status_t) {}); });
 }
 
-/// Tells of the end of a process, with what the host says of it.
+/// Reports the end of a process, with the host's items about it.
 void InvitationWatch::tell_end(pmix_status_t code, const std::vector<pmix_proc_t>& targets,
                                const std::string& id, const pmix_proc_t& proc,
                                std::optional<uint64_t> round) {
@@ -211,7 +211,7 @@ void InvitationWatch::answered(const Event& event, const GroupEvent& said) {
         if (watched->leader_lost) count_votes(*watched);
         return;
     }
-    // Somebody else leads by now, and will be answered as soon as the sender knows.
+    // Another process leads by now, which the sender does not know yet: it answers again then.
     const bool goes_on = std::ranges::any_of(
         watched_, [&](const Watched& one) { return one.id == said.id && said.same_round(one.round); });
     if (accepted && !goes_on) late_answer(event, said, leader);
@@ -231,7 +231,7 @@ void InvitationWatch::answered_unnamed(const Event& event) {
 
 void InvitationWatch::late_answer(const Event& event, const GroupEvent& said, const pmix_proc_t& leader) {
     const uint64_t round = said.round.value_or(0);
-    // Nobody is there any more who could complete it.
+    // The leader has ended and cannot complete the group.
     if (cannot_lead(leader)) return abort(said.id, round, {event.source});
     const bool told = std::ranges::any_of(given_up_, [&](const GivenUp& one) {
         return one.id == said.id && said.same_round(one.round) && proc_is(one.leader, leader) &&
@@ -290,7 +290,7 @@ void InvitationWatch::aborted(const Event& event, const GroupEvent& said) {
     const uint64_t round = said.round.value_or(meant != nullptr ? meant->round : 0);
     std::vector<pmix_proc_t> reached = event.targets;
     if (event.range != PMIX_RANGE_CUSTOM && meant != nullptr) {
-        // Whom such a range does not reach is told by the leader's library.
+        // The leader's library notifies those that such a range does not reach.
         for (const Participant& one : meant->others)
             reached.push_back(one.proc);
     }
@@ -299,7 +299,7 @@ void InvitationWatch::aborted(const Event& event, const GroupEvent& said) {
                proc_is(one.leader, event.source) && among(reached, one.from);
     });
     if (server_.namespaces().is_local(event.source)) {
-        // Of very many, who was told is not kept.
+        // Longer lists of recipients are not kept.
         if (reached.size() <= kMaxParticipants / kMaxGivenUp)
             given_up_.push_back({said.id, round, event.source, std::move(reached)});
         if (given_up_.size() > kMaxGivenUp) given_up_.pop_front();
@@ -308,7 +308,7 @@ void InvitationWatch::aborted(const Event& event, const GroupEvent& said) {
         if (watched.id != said.id || !said.same_round(watched.round)) continue;
         const bool by_leader = proc_is(watched.leader, event.source);
         if (!said.round && !by_leader) continue;
-        // A single one is told so that was late, too.
+        // An event to a single process may answer its late reply.
         for (Participant& one : watched.others) {
             const bool told = event.range == PMIX_RANGE_CUSTOM ? among(event.targets, one.proc) : by_leader;
             if (told) one.state = State::Gone;
@@ -332,7 +332,7 @@ void InvitationWatch::goes_on_without(const std::string& id, const pmix_proc_t& 
 
 void InvitationWatch::member_failed(const Event& event, const GroupEvent& said) {
     const Group* group = server_.groups().find(said.id);
-    // Servers tell of deaths, processes do not.
+    // Only servers report deaths.
     if (!said.affected || group == nullptr || !group->usable() || event.user || group->has(event.source) ||
         !group->has(*said.affected))
         return;
@@ -350,7 +350,7 @@ void InvitationWatch::shrink(const std::string& id, const pmix_proc_t& proc, boo
     for (const pmix_proc_t& member : group->procs()) {
         if (server_.namespaces().is_local(member)) local.push_back(member);
     }
-    // Each server tells its own.
+    // Each server notifies its own processes.
     if (local.empty()) {
         groups.remove(id);
         return;
@@ -378,7 +378,7 @@ void InvitationWatch::departed(const pmix_proc_t& proc, bool lost) {
         if (proc_is(one.leader, proc)) abort(one.id, one.round, {one.from});
         return proc_is(one.leader, proc) || proc_is(one.from, proc);
     });
-    // Who finalizes has not failed.
+    // A process that finalizes has not failed.
     if (!lost) return;
     for (const auto& [id, group] : server_.groups().all()) {
         if (group.state == GroupState::Ready) tell_of_loss(id, proc);
@@ -423,7 +423,7 @@ void InvitationWatch::member_lost(Watched& watched, const pmix_proc_t& proc) {
     Participant* one = watched.find(proc);
     const bool answered = one->state == State::Accepted;
     one->state = State::Gone;
-    // Where the leader has failed, its server hears it, and counts on without this one.
+    // If the leader has failed, its server receives this, and continues without this participant.
     tell_end(answered ? PMIX_GROUP_MEMBER_FAILED : PMIX_GROUP_INVITE_FAILED, {watched.leader}, watched.id,
              proc, watched.round);
 }
@@ -491,7 +491,7 @@ void InvitationWatch::count_votes(Watched& watched) {
     for (const Participant& one : watched.others) {
         if (one.state == State::Gone) continue;
         anybody_waits |= one.state == State::Accepted;
-        // Those who wait are asked for certain; the others perhaps never look.
+        // The votes of waiting processes are certain to come; the others may never vote.
         if (one.state == State::Accepted && !one.voted) return;
         all_voted &= one.voted;
     }

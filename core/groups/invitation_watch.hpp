@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a server does for groups by invitation: it watches the events between the processes pass, so that it
-// can tell of deaths, decides who leads when a leader of its node has failed, and knows the groups that have
-// come about. And for all groups: who has left them, and who has ended (docs/explanation/invitations.md).
+// The server's part in groups by invitation: it watches the events that the processes exchange, reports
+// deaths, decides the new leader when a leader of its node has failed, and knows the completed groups.
+// For all groups: it knows the members that left and those that ended (docs/explanation/invitations.md).
 // Belongs to the loop.
 #pragma once
 
@@ -27,9 +27,9 @@ class Peer;
 struct OpenInvitation {
     std::string id;
     pmix_proc_t leader{};
-    bool leader_lost = false;           ///< and nobody leads in its place yet
-    std::vector<pmix_proc_t> answered;  ///< who has accepted, and is alive
-    std::vector<pmix_proc_t> awaited;   ///< who has not answered
+    bool leader_lost = false;           ///< and no process leads in its place yet
+    std::vector<pmix_proc_t> answered;  ///< have accepted, and are alive
+    std::vector<pmix_proc_t> awaited;   ///< have not answered
 };
 
 /// An invitation that a server leads for a client, which only waits for its end (OpenPMIx 7.0).
@@ -50,7 +50,7 @@ class InvitationWatch {
     explicit InvitationWatch(GroupServer& server);
     ~InvitationWatch();
 
-    /// A process of this node has finalized, or has gone (`lost`).
+    /// A process of this node has finalized, or has ended (`lost`).
     void departed(const pmix_proc_t& proc, bool lost);
     void deregistered(const char* nspace);
 
@@ -62,16 +62,16 @@ class InvitationWatch {
     void pass_answer(const Peer& peer, const std::string& id, pmix_status_t code,
                      const std::optional<pmix_proc_t>& leader, const OnStatus& done);
 
-    /// A member, of this node, of a group that is there has ended: tells the others, once, where they want to
-    /// hear of that.
+    /// A local member of a complete group has ended: notifies the others, once, if they asked for
+    /// notifications.
     void tell_of_loss(const std::string& id, const pmix_proc_t& proc);
     /// The same of a group that is complete, for each member that ended too late to be left out.
     void tell_of_losses(const std::string& id);
-    /// A process has left a group, or has failed where the others go on. The others may be ending the group
-    /// meanwhile, and do not wait for it any more. `tell`: members of this node learn who is left.
+    /// A process has left a group, or has failed in one that continues. A destruct that the others have begun
+    /// does not wait for it any more. `tell`: local members are notified.
     void goes_on_without(const std::string& id, const pmix_proc_t& proc, bool tell = true);
 
-    /// Adds to `found` (MUSTER_GROUPS_INVITED) who has not answered an invitation yet. False for other keys
+    /// Adds to `found` (MUSTER_GROUPS_INVITED) the processes that have not answered. False for other keys
     /// and where there is no invitation to the group that PMIX_GROUP_ID among `qualifiers` names.
     bool answer(uint32_t uid, const char* key, InfoView qualifiers, Info& found) const;
     std::vector<OpenInvitation> open() const;
@@ -96,23 +96,23 @@ class InvitationWatch {
         EventPtr invitation;           ///< the latest
         std::vector<Participant> others;
         bool leader_lost = false;           ///< and it was of this node: we decide
-        bool decided = false;               ///< who leads, or that nobody does
-        std::unique_ptr<Watch> last_claim;  ///< until when somebody may still want to lead
+        bool decided = false;               ///< a leader is chosen, or none is possible
+        std::unique_ptr<Watch> last_claim;  ///< end of the time for offers to lead
         std::unique_ptr<Led> led;           ///< where this server leads it
 
         Participant* find(const pmix_proc_t& proc);
         std::vector<pmix_proc_t> alive() const;
     };
 
-    /// An answer to no invitation that is known here: that is over, and its leader says so unless it ends
-    /// before, or it is still on its way.
+    /// An answer to an invitation that is unknown here: it is over, or still on its way. Its leader
+    /// answers, unless it ends first.
     struct Late {
         std::string id;
         uint64_t round = 0;
         pmix_proc_t leader{};
         pmix_proc_t from{};
     };
-    /// A leader's word that it has given up, and who was told: their answers may have crossed it.
+    /// A leader's abort and its recipients: their answers may have crossed it.
     struct GivenUp {
         std::string id;
         uint64_t round = 0;
@@ -155,7 +155,7 @@ class InvitationWatch {
     bool is_strangers(const Event& event, const GroupEvent& said) const;
     Watched* find(const GroupEvent& said, const pmix_proc_t& leader);
     bool has_gone(const pmix_proc_t& proc) const;
-    /// Whether an invitation of this process is over: another life of it knows of none.
+    /// Whether an invitation of this process is over: another life of the process does not lead it.
     bool cannot_lead(const pmix_proc_t& proc) const;
     void forget_the_empty();
     void forget_the_oldest(std::optional<uint32_t> user);

@@ -12,15 +12,15 @@
 namespace muster {
 namespace {
 
-/// Members of a group of which all are told, on all nodes, of each one that finalizes. In larger ones they
-/// are told only where they have asked for that: many jobs end with all of their processes in a group.
+/// Up to this size all members of a group, on all nodes, are notified of each one that finalizes. In larger
+/// groups they must ask for that, because many jobs end with all of their processes in one group.
 constexpr size_t kMostTold = 256;
 
 /// The event for the other members; null where there are none.
 std::shared_ptr<Event> departure(const Group& group, const pmix_proc_t& proc) {
     std::vector<pmix_proc_t> others = group.procs();
     std::erase_if(others, [&](const pmix_proc_t& one) { return proc_is(one, proc); });
-    // Servers learn of it by this event, so there is one even for nobody else.
+    // Servers learn of it by this event: it is sent even without other members.
     if (others.empty()) others.push_back(proc);
     Info info;
     info.add(PMIX_EVENT_AFFECTED_PROC, proc);
@@ -47,7 +47,7 @@ void leave_group(Exchange& exchange, Events& events, const Invitations& invitati
 }
 
 void leave_group(GroupServer& server, const Request& request) {
-    // What other libraries' clients ask; ours report the event themselves.
+    // A request of other libraries' clients; ours report the event themselves.
     std::string id;
     Info info;
     if (!request.in.string(id) || !request.in.infos(info)) return request.malformed();

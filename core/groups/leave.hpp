@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PMIx_Group_leave: one process leaves a group by itself, and all others are told. On the loop.
+// PMIx_Group_leave: one process leaves a group by itself, and all others are notified. On the loop.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ void leave_group(Exchange& exchange, Events& events, const Invitations& invitati
 /// The same as a connected process asks for it.
 void leave_group(GroupServer& server, const Request& request);
 
-/// A process of this node that has finalized is in no group any more, and the others are told
+/// Removes a finalized process of this node from its groups, and notifies the others
 /// (docs/decisions/0040).
 void leave_groups(GroupServer& server, const pmix_proc_t& proc);
 /// The same of one group that was complete only then.

@@ -30,11 +30,11 @@ bool MeetingNote::read(Unpacker& in, MeetingNote& note) {
     return !note.together || note.number;
 }
 
-/// The whole page. Nobody believes a byte of it: a process that lies here harms its own job.
+/// The whole page. Its content is never trusted: a process that lies here harms its own job.
 struct Meeting::Content {
     std::atomic<uint64_t> word;  ///< the page's
     std::atomic<uint32_t> ended;
-    // What the process that asked for all has heard, of the meeting before the one that the word names.
+    // The result that the process that asked for all got for the meeting before the word's number.
     alignas(64) std::atomic<int32_t> status;
     std::atomic<uint32_t> has_context_id;
     std::atomic<uint64_t> context_id;
@@ -82,7 +82,7 @@ void Meeting::tell(const Result& result) {
     all.context_id.store(result.context_id.value_or(0), std::memory_order_relaxed);
     uint64_t now = all.word.load(std::memory_order_acquire);
     bool told = false;
-    // Where the gate was shut meanwhile, they ask the server, which knows.
+    // If the gate was shut meanwhile, the others ask the server, which has the result.
     while (!told && !page_shut(now) && page_number(now) == number())
         told = all.word.compare_exchange_weak(now, page_next(now), std::memory_order_acq_rel);
     if (told) page().wake_on();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A process's part in the meetings in memory where all processes of a job on one node construct or destruct a
-// group together (docs/explanation/groups.md): each says what it calls, one asks the server for all, and
-// tells the others what it heard. The gate and its rules are those of the barrier
+// group together (docs/explanation/groups.md): each publishes its call, one asks the server for all, and
+// publishes the result. The gate and its rules are those of the barrier
 // (docs/explanation/barrier.md). Any thread.
 #pragma once
 
@@ -21,7 +21,7 @@ namespace muster {
 /// (docs/reference/wire.md, 6.1).
 struct MeetingNote {
     bool maps = false;               ///< it could have come by the meeting
-    bool together = false;           ///< it asks for all processes of its job, who are in this meeting
+    bool together = false;           ///< it asks for all processes of its job, which are in this meeting
     std::optional<uint32_t> number;  ///< of the meeting where it is, or had been with this call
 
     void pack(Packer& out) const;
@@ -56,7 +56,7 @@ class Meeting : public RendezvousMember {
 
     /// Comes with a call, of which all that must be the same is in `call`, and waits for the others.
     Visit meet(uint64_t call);
-    /// Whoever asked for all tells the others what the server said.
+    /// The process that asked for all publishes the server's result to the others.
     void tell(const Result& result);
     /// Or that each has to ask.
     void call_off();
@@ -68,7 +68,7 @@ class Meeting : public RendezvousMember {
     const pmix_rank_t rank_;
 };
 
-/// What calls have to agree upon, as a number: two that differ in it are different.
+/// Digest of the parts of a call that all must give alike: different digests mean different calls.
 class CallDigest {
   public:
     void add(uint64_t value);

@@ -50,7 +50,7 @@ void Meetings::ended(const Collective& collective, const Outcome& outcome) {
     Shared* const shared = find(all.front().proc.nspace);
     // All are here, and none is in memory: the only moment when the next one can be begun there.
     if (shared == nullptr || shared->open || all.size() != shared->size) return;
-    // One may have gone while the host was asked: nobody would shut it for that one's sake any more.
+    // A participant may have ended while the host was asked: the gate would not be shut for it any more.
     const bool came = std::ranges::all_of(all, [&](const Arrival& one) {
         return group_call(one).maps_meeting && !group_call(one).met &&
                nspace_is(one.proc.nspace, all.front().proc.nspace) && server_.namespaces().is_alive(one.proc);
@@ -74,7 +74,7 @@ void Meetings::keep(const char* nspace, CollectiveKind kind, const std::string& 
     const MemberListPtr members = group_outcome(outcome).members;
     group_outcome(*copy).members = members;
     for (const pmix_info_t& one : outcome.info) {
-        // Those who named just these members know them.
+        // Callers that named just these members get no list.
         if (members && key_is(one.key, PMIX_GROUP_MEMBERSHIP)) continue;
         if (copy->info.add_copy(one) != PMIX_SUCCESS) copy->status = PMIX_ERR_NOMEM;
     }

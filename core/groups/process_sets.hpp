@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Process sets: names that the host gives to lists of processes (Standard: Process Sets and Groups). What
-// there is, who is in which, and the events that tell clients of it. Belongs to the loop of a server.
+// Process sets: names that the host gives to lists of processes (Standard: Process Sets and Groups). Keeps
+// the sets, their members, and the events about them. Belongs to the loop of a server.
 #pragma once
 
 #include <pmix_common.h>
@@ -23,7 +23,7 @@ class ProcessSets {
   public:
     explicit ProcessSets(GroupServer& server) : server_(server) {}
 
-    /// All local clients that want to hear it are told, those that register later too.
+    /// Notifies all local clients that want it, also those that register later.
     /// @return PMIX_ERR_BAD_PARAM for no members or a name that cannot be one; PMIX_ERR_EXISTS.
     pmix_status_t define(const std::string& name, std::vector<pmix_proc_t> members);
     /// @return PMIX_ERR_NOT_FOUND.
