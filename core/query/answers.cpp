@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is answered here: see answers.hpp.
+// Answers to queries: see answers.hpp.
 #include "core/query/answers.hpp"
 
 #include <pmix/muster.h>
@@ -147,7 +147,7 @@ struct Asked {
     Info& found;
 };
 
-/// By whom a row is answered.
+/// The part that answers a row.
 enum class By : uint8_t {
     Process,     ///< a process without a server, and servers
     Server,      ///< servers

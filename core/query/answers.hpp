@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a process or a server answers by itself, and to which keys: one table for both, so that
+// The queries that a process or a server answers by itself, in one table for both, so that
 // PMIX_QUERY_SUPPORTED_KEYS and PMIX_QUERY_SUPPORTED_QUALIFIERS list what is dispatched. On the loop.
 #pragma once
 
@@ -21,7 +21,7 @@ bool lasts(const char* key);
 /// The process (or with rank WILDCARD the job) that the qualifiers name; false where they name none.
 bool subject(InfoView qualifiers, pmix_proc_t& proc);
 
-/// What this process's store knows of the process that the qualifiers name.
+/// Answers from this process's store about the process that the qualifiers name.
 bool answer_from_store(const Gds& store, const char* key, InfoView qualifiers, Info& found);
 
 /// PMIX_QUERY_ATTRIBUTE_SUPPORT for the levels that the qualifiers name, all where they name none. `own`:
@@ -30,16 +30,16 @@ bool answer_from_store(const Gds& store, const char* key, InfoView qualifiers, I
 bool answer_attribute_support(const char* key, InfoView qualifiers, std::initializer_list<const char*> own,
                               QueryServer* server, Info& found);
 
-/// What a process without a server knows.
+/// Answers in a process without a server.
 bool answer_alone(Exchange& exchange, const char* key, InfoView qualifiers, Info& found);
-/// What a server knows without its host.
+/// Answers in a server, without its host.
 bool answer_by_server(QueryServer& server, const Caller& caller, const char* key, InfoView qualifiers,
                       Info& found);
 
-/// What the answer of the host or of the server of this process may lack: the keys and qualifiers that are
-/// known here, and what a server knows of process sets. `server`: null where this is no server.
+/// Items that the answer of the host or of this process's server may lack: supported keys and qualifiers,
+/// and a server's process sets. `server`: null in a process that is no server.
 Info own_part(QueryServer* server, const Caller* caller, const Queries& queries);
-/// Adds these to the answer. None of that is no error: a key that is known here is NOT_FOUND at worst.
+/// Adds `own` to the answer. An empty answer is no error: a known key yields NOT_FOUND at worst.
 HostDone complete(Info own, QueryServer* server, const Queries& queries, HostDone done);
 
 }  // namespace muster

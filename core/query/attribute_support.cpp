@@ -58,7 +58,7 @@ bool add_attribute_support(const char* level, const char* functions, const HostA
     if (key_is(level, PMIX_HOST_ATTRIBUTES)) {
         if (host == nullptr) return false;
         for (const auto& [upcall, names] : host->all()) {
-            // Attributes are told by what users call.
+            // Attributes are listed under the API function, not the upcall.
             const auto known = function_of_upcall(upcall);
             const char* function = known ? function_name(*known) : upcall.c_str();
             if (wanted(list, function) || wanted(list, upcall))

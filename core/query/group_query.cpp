@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a server says of groups: see group_query.hpp.
+// A server's answers about groups: see group_query.hpp.
 #include "core/query/group_query.hpp"
 
 #include <pmix/muster.h>
@@ -34,7 +34,7 @@ void append_names(const pmix_value_t& value, std::vector<std::string>& names) {
     }
 }
 
-/// What an answer says to one key, by itself or among the results of a query.
+/// Reads the names that an answer gives for one key, by itself or among the results of a query.
 void read_names(InfoView answer, const char* key, std::vector<std::string>& names) {
     for (const pmix_info_t& one : answer) {
         if (key_is(one.key, key)) append_names(one.value, names);
@@ -50,7 +50,7 @@ void sort_names(std::vector<std::string>& names) {
     names.erase(std::unique(names.begin(), names.end()), names.end());
 }
 
-/// What all questions of one query have in common.
+/// Data that all questions of one query share.
 struct Subject {
     std::optional<pmix_proc_t> proc;
     Info qualifiers;

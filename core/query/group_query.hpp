@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a server says of groups: its own are those with members on its node, its host may know others. On the
+// A server's answers about groups: its own have members on its node, its host may know others. On the
 // loop.
 #pragma once
 
@@ -27,9 +27,9 @@ using NamesDone = std::function<void(std::vector<std::string> names)>;
 void group_names(QueryServer& server, const Caller& caller, const pmix_proc_t* of, InfoView directives,
                  NamesDone done);
 
-/// Takes those about numbers and names of groups out of `queries` and answers them, in these turns. `done`
-/// gets the answers, at once where nothing else was asked; nothing where they are too much; and is not called
-/// where the asker has gone.
+/// Takes the queries about numbers and names of groups out of `queries` and answers them, in these turns.
+/// `done` gets the answers, immediately if nothing else was asked, or nothing if they are too large. It is
+/// not called if the asker has ended.
 void answer_about_groups(QueryServer& server, const Caller& caller, Queries& queries,
                          const std::shared_ptr<QueryTurns>& turns,
                          std::function<void(std::optional<Info> found)> done);
@@ -37,7 +37,7 @@ void answer_about_groups(QueryServer& server, const Caller& caller, Queries& que
 /// Answers MUSTER_GROUPS; false for other keys.
 bool answer_groups(QueryServer& server, const Caller& caller, const char* key, Info& found);
 
-/// Whether the caller is told of this group: one of its user's processes is in it, or no owner is known.
+/// Whether the caller may see this group: one of its user's processes is a member, or no owner is known.
 bool sees_group(QueryServer& server, const Caller& caller, const std::string& id);
 
 }  // namespace muster

@@ -100,7 +100,7 @@ bool Queries::answer(const Known& known, Place& at, const std::function<bool()>&
         }
         inside = k < count;
         at.key = inside ? keys_left : 0;
-        // Those that were not looked at follow those that are not known.
+        // Unread queries follow the unknown ones.
         for (; k < count; ++k)
             query.keys[keys_left++] = std::exchange(query.keys[k], nullptr);
         if (keys_left == 0) {

@@ -37,7 +37,7 @@ class Queries {
     /// Takes the keys out that `known(key, qualifiers)` says are answered, and queries that have none left.
     using Known = std::function<bool(const char* key, InfoView qualifiers)>;
     void answer(const Known& known);
-    /// Where answer() goes on: what stands before it was not known.
+    /// The place at which answer() continues: it knew nothing of the queries before it.
     struct Place {
         size_t query = 0;
         size_t key = 0;
@@ -55,7 +55,7 @@ class Queries {
 /// The status of a query: everything found, something, nothing.
 pmix_status_t query_status(size_t wanted, size_t found);
 
-/// What needs no init: the versions of the ABI. Any thread.
+/// Answers that need no init: the versions of the ABI. Any thread.
 bool answer_without_init(const char* key, Info& found);
 
 class QueryServer;

@@ -47,7 +47,7 @@ bool QueryTurns::has_gone() const {
     if (!asker_) return false;
     const PeerPtr peer = asker_->lock();
     if (!peer || !peer->channel || !peer->channel->is_open()) return true;
-    // Where nothing is read from it.
+    // A paused channel does not report the end of its peer.
     pollfd one{peer->channel->fd(), POLLRDHUP, 0};
     return paused_ && poll(&one, 1, 0) > 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one query may take of a server: each key may take it milliseconds, and ask for much in a few bytes. A
-// peer's query is looked at in turns, between which others are served, and what is found for it has an end.
+// Limits of one query at a server: each key may take milliseconds, and a few bytes may ask for much. A
+// peer's query is processed in turns, between which others are served, and its answer is limited in size.
 // On the loop.
 #pragma once
 
@@ -16,7 +16,7 @@ class QueryServer;
 
 class QueryTurns {
   public:
-    /// `asker`: none for the host, which nobody else waits behind.
+    /// `asker`: empty for the host, behind which no peer waits.
     QueryTurns(QueryServer& server, const Caller& caller, std::optional<Asker> asker);
 
     /// A turn begins.
@@ -24,11 +24,11 @@ class QueryTurns {
     /// Others have their turn now: later() is to be called.
     bool is_over() const;
     /// Runs `next` when others have had their turn; nothing more is read from the peer until then. False
-    /// where it has gone: it is not run.
+    /// if the peer has ended: `next` is not run.
     bool later(std::function<void()> next);
     /// The query is done with, or waits for the host.
     void end();
-    /// Whether nobody waits for the answer any more.
+    /// Whether the asker has ended.
     bool has_gone() const;
 
     /// Counts what has been found, until the query is answered.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who waits for what: see waits.hpp.
+// Report of waits: see waits.hpp.
 #include "core/query/waits.hpp"
 
 #include <pmix/muster.h>
@@ -47,7 +47,7 @@ std::string wait_in(QueryServer& server, const Collective& collective) {
            " are in, not " + names_of(missing, unnamed);
 }
 
-/// What those wait for who have answered the invitation to a group, and its leader.
+/// The wait of processes that have answered the invitation to a group, and of its leader.
 std::string wait_in(QueryServer& server, const OpenInvitation& open) {
     const std::string name = "group invitation " + open.id + ": ";
     if (open.leader_lost) return name + "its leader has failed, who leads is not decided";
@@ -68,7 +68,7 @@ bool answer_waits(QueryServer& server, const Caller& caller, const char* key, In
     const pmix_value_t* only = qualifiers.value(PMIX_NSPACE);
     const char* nspace = only == nullptr ? nullptr : value_as_string(only);
     Info waits;
-    // What one waits for takes time to find out: only where it is told.
+    // The text takes time to build: only for processes that the caller may see.
     const auto is_told = [&](const pmix_proc_t& proc) {
         if (nspace != nullptr && !nspace_is(proc.nspace, nspace)) return false;
         const LocalClient* client = server.namespaces().client(proc);
@@ -82,7 +82,7 @@ bool answer_waits(QueryServer& server, const Caller& caller, const char* key, In
         entry.add(MUSTER_WAIT, what.c_str());
         waits.add(PMIX_PROC_INFO_ARRAY, std::move(entry).to_value());
     };
-    // Those who wait in memory come here, and are seen by whoever asks again.
+    // Processes at shared-memory barriers fall back to the server, and the next query shows them.
     server.barriers().call_in_all();
     server.group_server().meetings().call_in_all();
     for (const auto& collective : server.collectives().active()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the processes of a server wait for, for people who look at a job that does not go on: `muster top`.
+// Report of what the processes of a server wait for, to find the cause of a hang: `muster top`.
 #pragma once
 
 #include "core/exchange/exchange.hpp"
