@@ -33,7 +33,7 @@ Service* own(Process& process, Service& (Server::*service)()) {
 std::shared_ptr<Info> keep_infos(const pmix_info_t info[], size_t ninfo);
 
 /// Whether the directives of a call can be what the caller wants (check_directives()); a reason is logged.
-/// `alone`: nobody but this process sees them.
+/// `alone`: only this process sees them.
 pmix_status_t check(Process& process, Function function, InfoView directives, bool alone = false);
 /// A deep copy of checked directives that outlives the call. PMIX_ERR_BAD_PARAM for what cannot be copied.
 pmix_status_t keep_directives(Process& process, Function function, const pmix_info_t info[], size_t ninfo,

@@ -30,7 +30,7 @@ bool deletes(pmix_scope_t scope) {
 
 /// PMIx_Put with one of these scopes.
 pmix_status_t delete_key(Process& process, pmix_scope_t scope, const char* key) {
-    // Nobody else has a value of a reserved key.
+    // Only this process has its value of a reserved key.
     if (key_is_reserved(key)) scope = PMIX_DEL_INTERNAL;
     if (Client* client = process.client()) return client->unput(scope, key);
     process.store().remove(process.self(), scope, key);
@@ -43,7 +43,7 @@ std::vector<pmix_proc_t> participants(Process& process, const pmix_proc_t procs[
     return {procs, procs + nprocs};
 }
 
-/// Whether this process is the only one of its job. The job data remains readable after the server has gone.
+/// Whether this process is the only one of its job. The job data remains readable after the server ended.
 bool alone(Process& process) {
     return process.store().job_size(process.self().nspace).value_or(1) == 1;
 }
@@ -112,7 +112,7 @@ PMIX_EXPORT pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_va
         // It would stand in the way of all that is committed later.
         if (const pmix_status_t status = value_complete(*val); status != PMIX_SUCCESS) return status;
         // Reserved keys are the host's to define, yet Open MPI puts some: we take them as facts that a
-        // process keeps for itself, and tell nobody (docs/decisions/0007-put-of-reserved-keys.md).
+        // process keeps for itself, and does not send them (docs/decisions/0007-put-of-reserved-keys.md).
         if (key_is_reserved(key) && !key_is(key, PMIX_QUALIFIED_VALUE)) scope = PMIX_INTERNAL;
         Client* client = use->client();
         // A server's own data is where its clients and host look for it already.
@@ -134,7 +134,7 @@ PMIX_EXPORT pmix_status_t PMIx_Commit(void) {
     return with_process([&](const Use& use) -> pmix_status_t {
         Client* client = use->client();
         if (client == nullptr) return PMIX_SUCCESS;
-        if (!client->connected()) return alone(*use) ? PMIX_SUCCESS : PMIX_ERR_UNREACH;  // nobody to tell
+        if (!client->connected()) return alone(*use) ? PMIX_SUCCESS : PMIX_ERR_UNREACH;  // no server
         EventLoop& loop = use->loop();
         std::optional<pmix_status_t> posted;
         EventLoop::Task task = [&] { posted = client->post_staged(); };

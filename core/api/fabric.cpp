@@ -95,7 +95,7 @@ PMIX_EXPORT pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t* fabric) {
 }
 
 PMIX_EXPORT pmix_status_t PMIx_Fabric_deregister_nb(pmix_fabric_t* fabric, pmix_op_cbfunc_t, void*) {
-    // Nobody else has to be told, so it is done when the call returns and no callback follows.
+    // No request is sent, so it is done when the call returns and no callback follows.
     const pmix_status_t status = PMIx_Fabric_deregister(fabric);
     return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
 }

@@ -106,7 +106,7 @@ void after_fork() {
 /// have been in the middle of changing them, or of making the first of them. Only its connections are closed
 /// here, so that the servers see the parent's end when it comes.
 void forget_in_child() MUSTER_NO_THREAD_SAFETY_ANALYSIS {
-    fork_watch = ForkWatch::On;  // whoever was about to say so is not here
+    fork_watch = ForkWatch::On;  // the thread that was setting it is not in the child
     Slot& the_slot = slot();
     new (&the_slot.lock) Mutex;  // another thread may have held it
     Process* process = the_slot.owned.release();

@@ -14,7 +14,7 @@
 namespace muster {
 
 /// While one of these lives, the process that it shows does not go away. Cheap: two atomic additions. For
-/// calls that only look, and for what they look at; who waits, locks for long or writes needs a Use.
+/// calls that only read. A call that waits, locks for long or writes needs a Use.
 class Hold {
   public:
     Hold();

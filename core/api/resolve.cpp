@@ -17,7 +17,7 @@ const char* or_null(const char* text) {
     return text == nullptr || *text == '\0' ? nullptr : text;
 }
 
-/// Asks our server; for namespaces that we know nothing of. `read` takes what follows the status.
+/// Asks our server about a namespace that is unknown here. `read` reads the reply after its status.
 pmix_status_t ask_server(Process& process, Command command, std::initializer_list<const char*> arguments,
                          const ReadReply& read) {
     Upstream* upstream = process.exchange().upstream();

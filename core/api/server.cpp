@@ -32,8 +32,8 @@ pmix_status_t init(const pmix_server_module_t* module, size_t module_size, pmix_
             make_room_for_descriptors(2048);
             auto process = Process::create_server(module, module_size, directives);
             if (!process) return process;
-            // A topology of another hwloc cannot be read: this machine is looked at instead, when somebody
-            // asks.
+            // A topology of another hwloc cannot be read: this machine is read instead, at the first
+            // request.
             if (auto used = api::use_topology_of_host(directives); !used)
                 MUSTER_LOG((*process)->log(), Warning, "%s", used.error().text.c_str());
             api::describe_node_to_clients((*process)->server()->node_description(),
@@ -84,7 +84,7 @@ pmix_status_t on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
     return start_on_server(cbfunc, cbdata, [work](Server& server, const auto& done) { done(work(server)); });
 }
 
-/// For what cannot fail and what nobody can tell from done once it is posted: the host does not wait, as it
+/// For calls that cannot fail and whose effect is ordered once they are posted: the host does not wait, as it
 /// may hold what an upcall of the progress thread waits for at that moment (the lock of Python's interpreter,
 /// in a server that is written in it).
 template <class Work>
@@ -147,7 +147,7 @@ PMIX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_
             return start_on_server(cbfunc, cbdata, work);
         });
     }
-    // There is no other way to tell.
+    // The callback is the only way to report it.
     if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED && cbfunc != nullptr)
         cbfunc(status, cbdata);
 }
@@ -165,7 +165,7 @@ PMIX_EXPORT void PMIx_server_deregister_session(uint32_t sessionID, pmix_op_cbfu
         server.deregister_session(sessionID);
         return PMIX_SUCCESS;
     });
-    // There is no other way to tell.
+    // The callback is the only way to report it.
     if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED && cbfunc != nullptr)
         cbfunc(status, cbdata);
 }

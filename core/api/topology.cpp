@@ -146,7 +146,7 @@ pmix_status_t give(Result<Bitmap> bitmap, pmix_cpuset_t* to) {
     return PMIX_SUCCESS;
 }
 
-// A caller's wish ("hwloc", or "hwloc:2" for a version) against what there is.
+// A caller's wish ("hwloc", or "hwloc:2" for a version) against the source that is used.
 bool satisfies(const std::string& have, const char* wanted) {
     return strncasecmp(have.c_str(), wanted, std::strlen(wanted)) == 0;
 }

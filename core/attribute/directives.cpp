@@ -153,7 +153,7 @@ bool is_met(const Use* use) {
     return use != nullptr && (use->actors & kLibrary) != 0;
 }
 
-/// Whether the entry is data for somebody, and no directive. A program's own keys are: the Python module of
+/// Whether the entry is data, and no directive. A program's own keys are: the Python module of
 /// OpenPMIx leaves their flags undefined.
 bool is_data(Function function, const Use* use, const pmix_info_t& info) {
     const Takes takes = kTakes[index(function)];

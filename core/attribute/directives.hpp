@@ -23,9 +23,9 @@ enum Actor : uint8_t {
 };
 constexpr uint8_t kLibrary = kClient | kServer | kTool;
 
-/// Checks the directives of a call. `others`: whether anybody but this process sees them.
+/// Checks the directives of a call. `others`: whether another process sees them.
 /// @return PMIX_ERR_BAD_PARAM where the library cannot read a value as its attribute's type;
-/// PMIX_ERR_NOT_SUPPORTED where a directive is required that nobody acts upon. One that is not required is
+/// PMIX_ERR_NOT_SUPPORTED for a required directive on which no part acts. One that is not required is
 /// logged as a warning.
 Result<void> check_directives(Function function, InfoView directives, bool others, const Log& log);
 

@@ -166,7 +166,7 @@ void Client::finalize(std::chrono::milliseconds limit, bool in_a_hurry, OnStatus
     state->done = std::move(done);
     for (const auto& connection : waited_for) {
         say_goodbye(connection, limit, [state](pmix_status_t status) {
-            // A server that has gone meanwhile needs no goodbye.
+            // A server that has ended meanwhile needs no goodbye.
             if (status != PMIX_SUCCESS && status != PMIX_ERR_LOST_CONNECTION) state->status = status;
             if (--state->open == 0) state->done(state->status);
         });
@@ -335,8 +335,8 @@ std::optional<pmix_status_t> Client::post_staged() {
 }
 
 void Client::commit(OnStatus done) {
-    // A server of ours does not answer, and nobody waits: what is asked of it later it finds done. One that
-    // is behind is waited for.
+    // A server of ours does not answer and no call waits: it processes later requests after this one. One
+    // that is behind is waited for.
     if (const auto posted = post_staged()) return done(*posted);
     Packer message = packer(Command::Commit);
     pmix_status_t status = PMIX_SUCCESS;
@@ -364,7 +364,7 @@ void Client::fence(std::vector<pmix_proc_t> procs, InfoView info, OnStatus done)
                                         done = std::move(done)](pmix_status_t status) mutable {
         // The server takes one after the other.
         commits_.settle(commits);
-        away.reset();  // whoever hears that it is over may begin the next one
+        away.reset();  // the next one may begin in the callback
         done(status);
     });
 }

@@ -37,7 +37,7 @@ class Client : public Upstream {
 
     /// Connects and fetches the job data; blocks, so not on the loop. The loop must be running (or external).
     Result<void> connect(const ServerContact& contact);
-    /// We have no server: fills the store with what a process alone knows of itself.
+    /// Without a server: fills the store with the facts that a process alone has about itself.
     void become_singleton();
     /// Fills the store with that, unless it knows our namespace already.
     void register_alone();

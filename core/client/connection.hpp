@@ -21,7 +21,7 @@ class Connection {
     using OnReply = std::function<void(Unpacker* reply)>;
     /// A message without request.
     using OnMessage = std::function<void(Frame frame)>;
-    /// The server has gone; pending requests have been answered with null.
+    /// The connection to the server is lost; pending requests have been answered with null.
     using OnLost = std::function<void(const std::string& reason)>;
 
     Connection(Runtime& runtime, Greeted greeted, WireFormat format);
@@ -78,7 +78,7 @@ class Connection {
     std::unique_ptr<Channel> channel_;
     bool open_ = true;
     bool heard_unasked_ = false;  // a message without request
-    bool asked_job_data_;         // and nobody has come for the answer yet
+    bool asked_job_data_;         // and its answer is not yet taken
     Frame job_data_;              // that answer, if it has come first
     uint32_t last_tag_;
     std::unordered_map<uint32_t, OnReply> pending_;

@@ -50,8 +50,8 @@ class Environment {
     std::vector<std::string_view> entries_;
 };
 
-/// The variables that tell a server's address, in the order in which they are tried, and whether we speak
-/// what they stand for.
+/// The variables with a server's address, in the order in which they are tried, and whether we speak
+/// their protocol.
 constexpr std::pair<std::string_view, bool> kUriNames[] = {
     {"MUSTER_URI", true},    {"SERVER_URI61", true},  {"SERVER_URI51", true},
     {"SERVER_URI41", true},  {"SERVER_URI4", true},   {"SERVER_URI3", false},

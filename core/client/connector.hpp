@@ -33,11 +33,11 @@ struct ServerContact {
     size_t max_payload = Channel::kMaxPayload;  ///< of a message that the server takes
     BufferType buffer_type = BufferType::NonDescribed;
     Bytes about_us;  ///< packed `*INFO` for the server's host, in the encoding that we offer; may be empty
-    /// A server of ours is asked for our job's data together with the request to be let in.
+    /// A server of ours is asked for our job's data in the connect request.
     bool asks_job_data = false;
 
-    /// From the environment; nothing when we were not started by a server. An error when what is there is
-    /// broken.
+    /// From the environment; nothing if no server started us. An error if the variables are
+    /// malformed.
     static Result<std::optional<ServerContact>> from_environment();
 };
 
@@ -65,7 +65,7 @@ struct ConnectAttempt {
     std::string security;   ///< psec component whose credential was sent
 };
 
-/// Connects to the first of the contact's URIs that answers, offers `format`, and is let in or refused.
+/// Connects to the first of the contact's URIs that answers, offers `format`, and is accepted or refused.
 /// PMIX_ERR_UNREACH where no server is reached or it closes without a word, PMIX_ERR_TIMEOUT after `limit`,
 /// PMIX_ERR_INVALID_CRED where it does not take the credential; else the server's own code where it refuses
 /// us.

@@ -49,7 +49,7 @@ void Client::attach_barrier(UniqueFd fd, std::optional<uid_t> owner) {
         MUSTER_LOG(runtime_.log(), Warning, "%s; fences go by the server", memory.error().text.c_str());
         return;
     }
-    // Only the connection says that the server has ended without a word: somebody has to look at it.
+    // Only the connection shows that the server has ended without notice: a thread has to watch it.
     (*memory)->on_long_wait([&loop = runtime_.loop()] { loop.need_driver(); });
     barrier_ = std::make_shared<Barrier>(std::move(*memory), *size);
 }
@@ -111,7 +111,7 @@ void Client::register_alone() {
     node.add(PMIX_LOCAL_PEERS, std::to_string(self.rank).c_str());
     Info job;
     job.reserve(8);
-    // These would follow as well; stated, they are found as in other jobs also by who asks with
+    // These follow from the map; stored, they are also found by a request with
     // PMIX_NODE_INFO or PMIX_APP_INFO.
     for (const char* key : {PMIX_JOB_SIZE, PMIX_MAX_PROCS, PMIX_NUM_NODES, PMIX_JOB_NUM_APPS})
         job.add(key, uint32_t{1});

@@ -34,7 +34,7 @@ class StagedKeys {
             throw;
         }
     }
-    /// PMIX_DEL_LOCAL or PMIX_DEL_REMOTE of a key that was put for all: the other half stays to be told.
+    /// PMIX_DEL_LOCAL or PMIX_DEL_REMOTE of a key that was put for all: the other half stays staged.
     void halve(std::string_view key, pmix_scope_t deletion) {
         for (Staged& staged : keys_) {
             if (staged.scope != PMIX_GLOBAL || staged.key != key) continue;

@@ -13,7 +13,7 @@
 namespace muster {
 namespace {
 
-/// How much longer than its time limit a host has to say that an operation is over.
+/// Extra time after its time limit for a host to report that an operation has ended.
 constexpr std::chrono::milliseconds kHostGrace{1000};
 
 bool proc_less(const pmix_proc_t& a, const pmix_proc_t& b) {
@@ -274,7 +274,7 @@ void Collectives::add_open(const std::shared_ptr<Collective>& collective) {
     open->second.push_back(collective);
 }
 
-/// Nobody can join it any more.
+/// No arrival can join it any more.
 void Collectives::remove_open(const std::shared_ptr<Collective>& collective) {
     const auto open = find_open(collective->kind_, collective->id_, collective->participants_);
     if (open == open_.end()) return;
@@ -322,7 +322,7 @@ void Collectives::join(const std::shared_ptr<Collective>& collective, Arrival ar
         }
         check(kept);
     } catch (const std::bad_alloc&) {
-        // Nobody else may come who would go on with it.
+        // No later arrival may come to finish it.
         finish(kept, {PMIX_ERR_NOMEM, {}});
     }
 }

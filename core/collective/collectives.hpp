@@ -67,7 +67,7 @@ class Collective {
     /// The participants, sorted and without repetition; WILDCARD entries stay.
     const std::vector<pmix_proc_t>& participants() const { return participants_; }
     const std::vector<Arrival>& arrivals() const { return arrivals_; }
-    /// The participants as the first who called gave them; kept where the operation has names.
+    /// The participants as the first caller gave them; kept for operations with names.
     const std::vector<pmix_proc_t>& as_given() const { return given_; }
     /// The participants that called and departed before all were in (see forgets_departed()).
     const std::vector<Arrival>& withdrawn() const { return withdrawn_; }
@@ -86,7 +86,7 @@ class Collective {
     std::vector<pmix_proc_t> missing(size_t* unnamed = nullptr) const;
     /// Status of the local part, to be passed to the host (PMIX_LOCAL_COLLECTIVE_STATUS).
     pmix_status_t local_status() const { return local_status_; }
-    /// Whether the operation has been told that all local participants are in.
+    /// Whether the operation has got the notice that all local participants are in.
     bool handed_over() const { return handed_over_; }
     /// Whether its time limit was extended.
     bool extended() const { return extended_; }
@@ -101,7 +101,7 @@ class Collective {
     std::vector<Arrival> arrivals_;
     std::vector<Arrival> withdrawn_;
     std::vector<pmix_proc_t> departed_;  ///< expected here and gone without calling
-    size_t noticed_ = 0;                 ///< how many of these the operation was told of
+    size_t noticed_ = 0;                 ///< number of these that the operation knows
     size_t expected_ = 0;
     bool settled_ = true;  ///< whether it is known who of them is expected here
     bool all_local_ = false;
@@ -127,7 +127,7 @@ class CollectiveOperation {
     /// All local participants are in (or gone, see Collective::local_status()). The operation calls
     /// Collectives::finish(), now or after the host's answer.
     virtual void all_local_in(const std::shared_ptr<Collective>& collective) = 0;
-    /// A local participant has gone before it called. True: the collective goes on without it; false: it
+    /// A local participant has ended before it called. True: the collective continues without it; false: it
     /// fails for all with departure_status().
     virtual bool tolerates_departure(const Collective& collective, const pmix_proc_t& proc) = 0;
     /// A departure is tolerated; called once for each, before all_local_in().
@@ -145,7 +145,7 @@ class CollectiveOperation {
     virtual bool limits_host() const { return false; }
     /// The time limit is over. True: the operation has dealt with it; false: all get PMIX_ERR_TIMEOUT.
     virtual bool expired(const std::shared_ptr<Collective>&) { return false; }
-    /// It has ended; those who called are being answered.
+    /// It has ended; the callers are being answered.
     virtual void ended(const Collective&, const Outcome&) {}
 };
 
@@ -160,12 +160,12 @@ class Collectives {
     void set_operation(CollectiveKind kind, std::unique_ptr<CollectiveOperation> operation);
 
     /// A local participant calls. `id` is the name of the collective where the operation has names (groups):
-    /// all who use it must name the same participants (PMIX_ERR_BAD_PARAM), and nobody may use it twice at a
+    /// all callers must name the same participants (PMIX_ERR_BAD_PARAM), and none may use it twice at a
     /// time (PMIX_ERR_EXISTS). Errors are answered through the arrival's reply.
     void arrive(CollectiveKind kind, const std::string& id, std::vector<pmix_proc_t> participants,
                 Arrival arrival);
     /// The same for one that is known to name the participants of a collective that is under way. False, and
-    /// nothing is done, where that waits for nobody any more or it does not belong to it.
+    /// nothing is done, if that has all its participants or the caller is not one of them.
     bool arrive_too(const std::shared_ptr<Collective>& collective, Arrival& arrival);
 
     /// From now on `reply` answers a participant that has called. False where it has not.
@@ -174,7 +174,7 @@ class Collectives {
 
     /// Ends a collective: every local participant that has called is answered.
     void finish(const std::shared_ptr<Collective>& collective, const Outcome& outcome);
-    /// Goes on with those who are in, as if all were.
+    /// Continues with the present callers, as if all had called.
     void proceed(const std::shared_ptr<Collective>& collective);
     /// Gives a collective that has reached its time limit more time.
     void extend(const std::shared_ptr<Collective>& collective, std::chrono::milliseconds time);
@@ -186,14 +186,14 @@ class Collectives {
     /// A process of this node has finalized. It stays expected, since it may initialise again and call
     /// (docs/decisions/0034).
     void finalized(const pmix_proc_t& proc);
-    /// It has gone: its connection was lost, or the host has deregistered it.
+    /// It has ended: its connection was lost, or the host has deregistered it.
     void departed(const pmix_proc_t& proc);
     /// A participant of this operation, of any node, takes no part in it any more unless it has called. A
     /// request that the host has is left to the host.
     void left(CollectiveKind kind, const std::string& id, const pmix_proc_t& proc);
     /// A namespace is deregistered: what involves it ends with PMIX_ERR_INVALID_NAMESPACE.
     void deregistered(const char* nspace);
-    /// More is known about a namespace (clients registered): expectations are computed anew.
+    /// A namespace has more data (clients registered): expectations are recomputed.
     void registered(const char* nspace);
     /// The server ends: all current and later collectives end with PMIX_ERR_LOST_CONNECTION.
     void close();

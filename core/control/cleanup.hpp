@@ -33,7 +33,7 @@ class Cleanups {
     pmix_status_t add(const std::vector<Proc>& targets, uint32_t uid, uint32_t gid, InfoView directives);
 
     /// A process of this node, or all processes of a job, have ended. Their registered paths are removed
-    /// asynchronously; FileWorker::settled() tells when.
+    /// asynchronously; FileWorker::settled() reports the end.
     void ended(const pmix_proc_t& proc);
     void ended(const char* nspace);
 

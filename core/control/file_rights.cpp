@@ -14,7 +14,7 @@ bool set_groups(const std::vector<gid_t>& groups) {
     return ::syscall(SYS_setgroups, groups.size(), groups.data()) == 0;
 }
 
-// Neither call tells whether it has worked; one with an impossible number tells what counts now.
+// Neither call reports success; a call with an impossible number returns the current one.
 bool set_user(uid_t uid) {
     ::setfsuid(uid);
     return static_cast<uid_t>(::setfsuid(static_cast<uid_t>(-1))) == uid;
@@ -32,7 +32,7 @@ FileRights::FileRights(uint32_t uid, uint32_t gid) {
     groups_.resize(count > 0 ? static_cast<size_t>(count) : 0);
     good_ = count >= 0 && ::getgroups(count, groups_.data()) == count && set_groups({});
     changed_ = good_;
-    // The group first: who is not root any more may not choose it.
+    // The group first: only root may choose it.
     good_ = good_ && set_group(gid) && set_user(uid);
 }
 

@@ -21,7 +21,7 @@ pmix_status_t JobControl::register_cleanup(const Caller& caller, const std::vect
     std::vector<Proc> seen;
     for (const Proc& one : ends) {
         const pmix_proc_t end = one.to_c();
-        // The end of a process elsewhere is seen by its own server, that of an unknown job by nobody.
+        // The end of a process elsewhere is seen by its own server, that of an unknown job by none.
         const bool here = end.rank == PMIX_RANK_WILDCARD ? nspace_is(end.nspace, caller.proc.nspace) ||
                                                                namespaces_.find(end.nspace) != nullptr
                                                          : namespaces_.is_local(end);

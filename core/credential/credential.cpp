@@ -66,7 +66,7 @@ HostAnswer own_credential(Runtime& runtime, InfoView directives) {
     return answer_of(PMIX_ERR_NOT_SUPPORTED);
 }
 
-/// Returns the owner of a credential, from the first component that can tell it from the bytes alone.
+/// Returns the owner of a credential, from the first component that finds it in the bytes alone.
 /// PMIX_CRED_TYPE restricts the kinds.
 HostAnswer identify_here(Runtime& runtime, ByteView credential, InfoView directives) {
     const char* types = directives.string(PMIX_CRED_TYPE);
@@ -87,7 +87,7 @@ HostAnswer identify_here(Runtime& runtime, ByteView credential, InfoView directi
     return answer;
 }
 
-/// `done`, after this process has had its own look at a credential that nobody else judges.
+/// Calls `done` after this process has tried a credential that the host could not validate.
 HostDone else_here(Runtime& runtime, const Bytes& credential, InfoView directives, HostDone done) {
     struct Question {
         Bytes credential;

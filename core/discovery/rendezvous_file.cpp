@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rendezvous files: see rendezvous_file.hpp. All is done by descriptor, so that nobody can put another file
-// in the place of the one that was looked at.
+// Rendezvous files: see rendezvous_file.hpp. All operations use descriptors, so that no other file can take
+// the place of the one that was checked.
 #include "core/discovery/rendezvous_file.hpp"
 
 #include <fcntl.h>
@@ -61,8 +61,7 @@ time_t start_of(pid_t pid) {
     unsigned long ticks = 0;
     std::from_chars(line.data() + at + 1, line.data() + line.size(), ticks);
     const long per_second = sysconf(_SC_CLK_TCK);
-    timespec now{},
-        up{};  // of the kernel's own start /proc/stat tells, which takes it longer than all the rest
+    timespec now{}, up{};  // /proc/stat has the kernel's start, but takes it longer than all the rest
     if (per_second <= 0 || ::clock_gettime(CLOCK_REALTIME, &now) != 0 ||
         ::clock_gettime(CLOCK_BOOTTIME, &up) != 0)
         return 0;
@@ -258,7 +257,7 @@ Result<void> RendezvousFiles::add(const std::string& path) {
                      "the rendezvous file " + path + " cannot be " + what + ": " + std::strerror(errno)};
     };
 
-    // Written under a name that nobody can foresee, and linked when it is whole: no tool ever sees half of
+    // Written under an unpredictable name, and linked when it is complete: no tool ever sees half of
     // it.
     std::string draft;
     UniqueFd file;
@@ -287,7 +286,7 @@ Result<void> RendezvousFiles::add(const std::string& path) {
             outcome = failed("made");
             break;
         }
-        // Somebody's file has the name. Foreign ones and those of living servers stay.
+        // A file of that name exists. Foreign ones and those of living servers stay.
         struct stat other {};
         if (::fstatat(made.folder.get(), made.name.c_str(), &other, AT_SYMLINK_NOFOLLOW) != 0) continue;
         auto said = read_rendezvous_file(path, false);

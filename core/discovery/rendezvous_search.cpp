@@ -14,7 +14,7 @@ namespace muster {
 namespace {
 
 // Session folders lie two or three levels below the temporary folder. The bounds keep a tool from reading a
-// whole file system that somebody has put there.
+// whole file system that was mounted or copied there.
 constexpr int kMaxDepth = 8;
 constexpr size_t kMaxEntries = 200000;
 

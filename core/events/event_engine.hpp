@@ -66,7 +66,7 @@ class EventEngine {
     /// Adds a handler, which gets no events before activate(). PMIX_ERR_EVENT_REGISTRATION when the place it
     /// asks for is taken.
     pmix_status_t add(HandlerSpec spec, size_t& id);
-    /// From now on it gets events, and at once those that are held and that nobody wanted so far.
+    /// Activates the handler: it gets new events, and immediately the held ones that no handler has taken.
     void activate(size_t id);
     /// No event is given to it any more; nothing when there is no such handler. Returns its codes.
     std::optional<std::vector<pmix_status_t>> remove(size_t id);
@@ -119,7 +119,7 @@ class EventEngine {
     EventLoop& loop_;
     InRange in_range_;
     OnGone on_gone_;
-    uint64_t owner_ = 0;  // tells our open calls from those of another engine of this process
+    uint64_t owner_ = 0;  // distinguishes our open calls from those of another engine of this process
     size_t next_id_ = 0;
     uint64_t next_number_ = 0;
     EventStore held_;

@@ -398,7 +398,7 @@ void EventRouter::to_clients(const EventPtr& event) {
         for (const RegistrationPtr& registration : registrations) {
             if (registration->served == number) continue;
             registration->served = number;
-            // A process handles what it reports itself at once, before we hear of it.
+            // A process handles its own events before the server gets them.
             if (proc_is(event->source, registration->proc) || !in_range(*event, registration->proc)) continue;
             const PeerPtr peer = registration->peer.lock();
             if (peer && may_hear(namespaces_, *event, *peer)) pass(packed, *peer);
@@ -465,7 +465,7 @@ void EventRouter::from_client(EventPtr event, const OnStatus& done) {
     const bool beyond = reaches_beyond(*event, surely);
     const bool needs = needs_host(Function::NotifyEvent, event->info);
     pmix_status_t status = beyond ? tell_host(event) : needs ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
-    // Nobody gets an event whose directives the host refuses.
+    // An event whose directives the host refuses is delivered to no process.
     if (needs && status != PMIX_SUCCESS) return done(status);
     // A launcher without a host has got what was meant for itself.
     const bool ours =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The events of a server: which clients registered for what, who is in the range of an event, what is held
-// for those who register later, and the exchange with the host. Belongs to the loop.
+// The events of a server: the registrations of clients, the range of an event, the events that are held
+// for later registrations, and the exchange with the host. Belongs to the loop.
 //
 // Handlers' own restrictions (source range, affected processes) are applied where the handlers are, in the
 // receiving process; here codes and ranges count.
@@ -61,7 +61,7 @@ class EventRouter {
     /// To the clients of this node, and to those that register later.
     void to_clients(const EventPtr& event);
 
-    /// The connection of a client broke: the host is told, as an event of its own process.
+    /// The connection of a client broke: the host gets an event of its own process.
     void lost(const pmix_proc_t& proc);
     /// Some process has finalized or gone; this one is gone for good; a namespace was deregistered.
     void departed();

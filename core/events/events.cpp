@@ -14,7 +14,7 @@
 namespace muster {
 namespace {
 
-/// Events that follow each other faster are many at once: nobody can have seen the one before.
+/// Events that follow each other faster form a stream: no process can have seen the one before.
 constexpr std::chrono::microseconds kStream{5};
 
 /// Directives that order and restrict handlers are ours; the others are for the server and its host.
@@ -256,8 +256,8 @@ bool Events::report(const EventPtr& event, bool waits) {
 }
 
 void Events::raise(EventPtr event) {
-    // The default handler of a host takes what it gets for a failure (Slurm's ends the step), so it is asked
-    // about errors, and about what an application tells all processes there are (docs/decisions/0008).
+    // The default handler of a host takes all events for failures (Slurm's ends the step), so it gets
+    // only errors, and an application's events for all processes (docs/decisions/0008).
     const bool to_all = event->range == PMIX_RANGE_GLOBAL && status_name(event->status) == nullptr;
     const bool for_defaults = router_ == nullptr || to_all || is_error_event(event->status);
     EventEngine::OnEnd on_end = observed(event);
@@ -278,8 +278,8 @@ void Events::receive(const Frame& frame) {
     }
     // Our server decided that it is for us; only what it says of itself matters here.
     [[maybe_unused]] const pmix_status_t read = event->read_directives();
-    // A server that is somebody's client (a launcher, a tool with children of its own) passes on what comes
-    // from there.
+    // A server that is also a client (a launcher, a tool with children of its own) passes on events of
+    // its own server.
     if (EventRouter* router = router_) router->to_clients(event);
     raise(std::move(event));
 }

@@ -52,8 +52,8 @@ class Events {
     void deregister_handler(size_t id, const OnStatus& done);
     /// PMIx_Notify_event: for this process, and through the server or the host for others.
     void notify(EventPtr event, const OnStatus& done);
-    /// The same, done when it returns, for an event that our server will surely take, and by itself: calls
-    /// nobody, so that the reporter's thread may stand in for the loop. False, with nothing done, where
+    /// The same, done when it returns, for an event that our server will surely take, and by itself. It calls
+    /// no handler, so that the reporter's thread may stand in for the loop. False, with nothing done, where
     /// notify() has to be called: others may fail, this process has a handler, or many events come at once,
     /// which are better sent together and answered. `waits`: the reporter does, so that nothing can be sent
     /// together with it.

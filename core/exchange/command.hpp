@@ -32,7 +32,7 @@ enum class Command : uint8_t {
     IofPull = 22,
     IofPush = 23,
     GroupConstruct = 24,
-    GroupJoin = 25,  ///< nobody's but ours: what a participant's handlers decided
+    GroupJoin = 25,  ///< only ours: the decision of a participant's handlers
     GroupInvite = 26,
     GroupLeave = 27,
     GroupDestruct = 28,
@@ -45,7 +45,7 @@ enum class Command : uint8_t {
     SessionControl = 35,
     ResolvePeers = 37,
     ResolveNodes = 38,
-    Post = 200,           ///< nobody's but ours: a Commit that is not answered
+    Post = 200,           ///< only ours: a Commit that is not answered
     ConstructRuns = 201,  ///< likewise: a GroupConstruct with ranks of the sender's own namespace
     AllArrived = 202,     ///< likewise: in the barrier in memory; not answered
     Report = 203          ///< likewise: a Notify that is not answered

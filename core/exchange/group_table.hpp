@@ -28,7 +28,7 @@ enum class GroupState : uint8_t {
     Inviting,      ///< its members are being gathered by PMIx_Group_invite
     Ready,         ///< complete; its id can be used
     Destructing,   ///< members have begun to call PMIx_Group_destruct
-    Failed         ///< a member failed meanwhile; it waits for the members that have yet to hear of it
+    Failed         ///< a member failed meanwhile; waits for the members that must still get the failure
 };
 
 /// One member, as the host knows it: never a wildcard, never a group's name.
@@ -47,9 +47,9 @@ struct Group {
     std::optional<pmix_proc_t> leader;
     bool notify_termination = false;     ///< PMIX_GROUP_NOTIFY_TERMINATION at construction
     Info info;                           ///< what else was said at construction (PMIX_GROUP_INFO ...)
-    std::vector<pmix_rank_t> lost;       ///< a server's: members of whose end it has told the others
+    std::vector<pmix_rank_t> lost;       ///< a server's: members whose end is reported to the others
     std::vector<pmix_proc_t> finalized;  ///< a server's: of its node, who left it by that
-    std::string payer;   ///< a server's: for whom its memory counts (GroupTable::memory()); none elsewhere
+    std::string payer;   ///< a server's: charged for its memory (GroupTable::memory()); empty elsewhere
     size_t counted = 0;  ///< the table's: what it counts
 
     /// Ranks 0, 1, ... in the order given.
@@ -116,7 +116,7 @@ class GroupTable {
 
     /// Whether this is the id of a group that can be used.
     bool is_group(const char* nspace) const;
-    /// Whether this group can be used, and all ranks of a job of `size` processes and nobody else are in it.
+    /// Whether this group can be used, and its members are all ranks of a job of `size` processes.
     bool is_job(const std::string& id, std::string_view nspace, uint32_t size) const;
     /// {group, group rank} becomes the member; {group, WILDCARD} and what is no group stays. False for a rank
     /// that the group does not have.

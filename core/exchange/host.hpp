@@ -108,7 +108,7 @@ class Host {
         void* data_;
     };
     /// Delivers an answer for a callback's data; for C callbacks that services define themselves. `held` is
-    /// let go on the loop before the answer is used; at once where nobody waits for the answer. Any thread,
+    /// released on the loop before the answer is used, or immediately if no call waits for it. Any thread,
     /// and without memory, too.
     static void answer(void* cbdata, HostAnswer answer, Held held = Held()) noexcept;
 
@@ -119,7 +119,7 @@ class Host {
     Log& log_;
     pmix_server_module_t module_{};
     bool closed_ = false;
-    uint64_t owner_ = 0;  // tells our open upcalls from those of an earlier Host of this process
+    uint64_t owner_ = 0;  // distinguishes our open upcalls from those of an earlier Host of this process
 };
 
 }  // namespace muster

@@ -17,7 +17,7 @@ namespace muster {
 
 class Gds;
 
-/// Users for whom nobody is a stranger: root, and the server's own.
+/// Users with access to all namespaces: root, and the server's own.
 bool is_master(uint32_t uid);
 
 /// Bytes that what a process has committed takes here.
@@ -53,7 +53,7 @@ struct Namespace {
     bool described = false;                ///< its data have been completed (NodeDescription)
     bool synthetic = false;                ///< of a singleton or a tool, and gone with it
     std::map<pmix_rank_t, LocalClient> clients;
-    std::set<pmix_rank_t> removed;               ///< deregistered clients: nobody waits for them
+    std::set<pmix_rank_t> removed;               ///< deregistered clients: no operation waits for them
     std::set<pmix_rank_t> removed_in_order;      ///< those of them that had finalized
     std::vector<pmix_rank_t> mapped_ranks;       ///< ranks of this node by the job's map, sorted
     std::vector<std::function<void()>> waiting;  ///< run once the namespace is registered

@@ -33,7 +33,7 @@ class Peer {
     std::string server_uri;  ///< of a tool that is a server, too: how that is reached; as it says
     std::unique_ptr<Channel> channel;
     const Log* log = nullptr;                ///< of the server; null: nothing is written
-    std::shared_ptr<Unanswered> unanswered;  ///< its process's, or its user's; never null once it is let in
+    std::shared_ptr<Unanswered> unanswered;  ///< its process's, or its user's; never null once it is accepted
     size_t max_decoded = SIZE_MAX;           ///< memory that one message may take once it is read
 
     /// Why nothing is read from it for a while.

@@ -23,7 +23,7 @@ struct RankRun {
     bool operator==(const RankRun&) const = default;
 };
 
-/// Nobody changes one that is shared.
+/// A shared list is never changed.
 class ProcList {
   public:
     /// Any list. Throws std::bad_alloc.

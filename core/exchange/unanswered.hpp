@@ -22,7 +22,7 @@ class Unanswered {
     bool full() const { return requests_ >= limits.requests || memory_ >= limits.memory; }
     size_t size() const { return requests_; }
     size_t memory() const { return memory_; }
-    /// Whether it has not been told on the log that it asks too much since it last did not.
+    /// Whether this is the first refusal since it last was within its limit: only this one is logged.
     bool first_refusal() { return !std::exchange(refusing_, true); }
 
   private:

@@ -48,7 +48,7 @@ class Upstream {
     virtual void request_status(Packer&& message, OnStatus done) = 0;
     /// Sends a message that has no reply. On the loop.
     virtual void send(Packer&& message) = 0;
-    /// Tells the server that this process is alive (PMIX_SEND_HEARTBEAT). On the loop.
+    /// Sends the server a sign of life (PMIX_SEND_HEARTBEAT). On the loop.
     virtual void send_heartbeat() = 0;
     /// Whether the server does not take a message of that length. On the loop.
     virtual bool too_long(size_t length) const = 0;

@@ -29,7 +29,7 @@ void Fabrics::ask_host(const Caller& caller, pmix_fabric_operation_t operation, 
                      });
 }
 
-/// A fabric that the host does not tell about may be one that a network component knows.
+/// A network component may know a fabric that the host does not.
 void Fabrics::request(const Caller& caller, Info directives, HostDone done) {
     if (needs_host(Function::FabricRegister, directives))
         return ask_host(caller, PMIX_FABRIC_REQUEST_INFO, std::move(directives), std::move(done));

@@ -89,7 +89,7 @@ class Forwarder {
     /// PMIx_server_IOF_deliver.
     void deliver(const PiecePtr& piece);
 
-    /// Bytes that were given up, of readers that have gone, too.
+    /// Number of dropped bytes, also of readers that have ended.
     uint64_t dropped() const;
     /// The server ends: ends all waits.
     void close();
@@ -101,7 +101,7 @@ class Forwarder {
         std::vector<RegistrationPtr> readers;
         std::unique_ptr<OutputSink> sink;   ///< null: shown as the server's directives say
         bool quiet = false;                 ///< not shown by us
-        std::unique_ptr<PieceQueue> early;  ///< what nobody has asked for yet
+        std::unique_ptr<PieceQueue> early;  ///< output for which no reader has asked yet
         bool idle() const { return readers.empty() && !sink && !quiet && !early; }
     };
 
@@ -155,7 +155,7 @@ class Forwarder {
     std::array<InputGate, kOutputGates> output_gates_;
     size_t next_id_ = 1;
     size_t early_bytes_ = 0;
-    uint64_t dropped_before_ = 0;  ///< by readers that have gone
+    uint64_t dropped_before_ = 0;  ///< by readers that have ended
     bool closed_ = false;
 };
 

@@ -30,7 +30,7 @@ void Forwarding::attach(Upstream& upstream) {
     puller_.attach(upstream);
     upstream.on_message(tag::kIofControl,
                         [this, &upstream](const Frame& frame) { receive_control(upstream, frame); });
-    // Another server knows nothing of the suspension, and would never end it.
+    // Another server does not know of the suspension, and would never end it.
     upstream.on_lost([this](const pmix_proc_t&) { resume_input(); });
     upstream.on_primary([this] { resume_input(); });
 }
@@ -102,7 +102,7 @@ void Forwarding::raise(pmix_status_t code, const pmix_proc_t& affected, pmix_iof
     event->info.add(PMIX_EVENT_AFFECTED_PROC, affected);
     event->info.add(MUSTER_IOF_CHANNEL, static_cast<uint16_t>(channel));
     [[maybe_unused]] const pmix_status_t read = event->read_directives();
-    // Handlers may do anything; whoever reports is in the middle of something.
+    // Handlers may do anything, and the reporter is in the middle of an operation.
     exchange_.loop().post([this, event] { events_.raise(event); });
 }
 

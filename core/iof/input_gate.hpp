@@ -26,7 +26,7 @@ class InputGate {
     bool suspended(const pmix_proc_t& producer) const;
     /// Keeps `step` until the producer is resumed.
     void hold(const pmix_proc_t& producer, Step step);
-    /// The producer has gone: its steps end with PMIX_ERR_LOST_CONNECTION.
+    /// The producer has ended: its steps end with PMIX_ERR_LOST_CONNECTION.
     void forget(const pmix_proc_t& producer);
     /// The same for all, for good.
     void close();

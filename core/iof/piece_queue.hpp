@@ -30,7 +30,7 @@ class PieceQueue {
   public:
     explicit PieceQueue(OverflowPolicy policy) : policy_(policy) {}
 
-    /// With Wait the piece itself is kept; else a copy of what there is room for.
+    /// With Wait the piece itself is kept; else a copy of the part that fits.
     void push(const PiecePtr& piece);
     /// The oldest piece; null where there is none.
     PiecePtr pop();

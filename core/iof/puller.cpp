@@ -179,7 +179,7 @@ void Puller::deregister(size_t id, Info directives, HostDone done) {
         return forwarder->stop(nullptr, handler->remote_id, std::move(directives), done);
     }
     Upstream* client = exchange_.attached();
-    // With the server that was asked its registration has gone.
+    // The registration ended with its server.
     if (client == nullptr || !client->connected_to(handler->server)) return done({});
     Packer message = client->packer(Command::IofDeregister);
     message.infos(directives).size(handler->remote_id);

@@ -44,7 +44,7 @@ class Puller {
               pmix_iof_cbfunc_t function, OnPulled done);
     /// PMIx_IOF_deregister. PMIX_ERR_BAD_PARAM for an unknown number. Delivers buffered output first.
     void deregister(size_t id, Info directives, HostDone done);
-    /// Output that nobody here asked for (reference 0) is shown, where the process wants that
+    /// Output without a request of this process (reference 0) is shown, where the process wants that
     /// (PMIX_IOF_LOCAL_OUTPUT of its init).
     void set_style(InfoView directives);
     /// The output policy of a spawned job without a pull: these directives, with those of init as defaults.
@@ -62,7 +62,7 @@ class Puller {
     struct Spawned {
         std::unique_ptr<OutputSink> sink;  ///< null: not shown
         pmix_proc_t server{};
-        size_t channels = 0;  ///< of each process, that are told to have ended
+        size_t channels = 0;  ///< of each process, whose end is reported
         size_t ended = 0;     ///< of all processes together
     };
 

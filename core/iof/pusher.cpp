@@ -229,8 +229,8 @@ void Pusher::read_stdin() {
     watch_stdin();
 }
 
-/// Sends what was collected. Nothing more is read before the host has taken it, so that a slow target slows
-/// whoever writes to our stdin.
+/// Sends the collected input. Nothing more is read before the host has taken it, so that a slow target slows
+/// the writer of our stdin.
 void Pusher::pass_on_stdin() {
     stdin_->timer.reset();
     stdin_->later.reset();
@@ -243,7 +243,7 @@ void Pusher::pass_on_stdin() {
         if (!stdin_ || reading.lock() != stdin_) return;
         stdin_->busy = false;
         if (!is_taken(answer.status)) return end_stdin(answer.status);
-        // Nobody needs more of it.
+        // The targets need no more input.
         if (answer.status == PMIX_ERR_IOF_COMPLETE) stdin_->ended = true;
         if (stdin_->ended) return pass_on_stdin();
         watch_stdin();
@@ -257,7 +257,7 @@ void Pusher::push_stdin(const Stdin& from, const std::shared_ptr<Bytes>& bytes, 
          [bytes, done = std::move(done)](HostAnswer answer) { done(std::move(answer)); });
 }
 
-/// The input is over, or (with an error) nobody takes it.
+/// The input has ended, or (with an error) no target takes it.
 void Pusher::end_stdin(pmix_status_t status) {
     const auto ended = std::exchange(stdin_, nullptr);
     if (status != PMIX_SUCCESS) {

@@ -21,7 +21,7 @@ constexpr size_t kRoom = size_t{1} << 20;
 /// How long the end waits for a reader that does not read.
 constexpr int kPatienceMs = 5000;
 
-/// A write to a pipe that nobody reads raises a signal that would end the program; here it fails only.
+/// A write to a pipe without readers raises a signal that would end the program; here it only fails.
 template <typename Write>
 ssize_t write_quietly(const Write& write) {
     sigset_t pipe_signal, before;

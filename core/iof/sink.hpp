@@ -82,7 +82,7 @@ class OutputSink {
     /// `console`: null for files only. `on_failure`: a file cannot be written; said once for each.
     OutputSink(OutputStyle style, Console* console, FindFacts find_facts, OnFailure on_failure);
 
-    /// Nothing is kept of a channel that has ended. `on_console`: false where somebody else shows it; files
+    /// Drops the state of a channel that ends. `on_console`: false if another process shows it; files
     /// get it all the same.
     void write(const OutputPiece& piece, bool on_console = true);
     /// Shows what is held back of all channels.

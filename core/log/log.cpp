@@ -93,7 +93,7 @@ void handle_log(Runtime& runtime, Host& host, Namespaces& namespaces, const Requ
         return request.malformed();
     if (timestamp > 0 && !directives.view().has(PMIX_LOG_TIMESTAMP))
         directives.add(PMIX_LOG_TIMESTAMP, &timestamp, PMIX_TIME);
-    // Nobody writes into the host's log in the name of other users.
+    // Only root and the server's user may log in the name of other users.
     const pmix_proc_t* source = directives.view().proc(PMIX_LOG_SOURCE);
     if (source != nullptr && !is_master(request.peer->uid) &&
         namespaces.owner_of(*source) != request.peer->uid)

@@ -126,7 +126,7 @@ pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpac
     return PMIX_SUCCESS;
 }
 
-/// A key that a process of this node does not want to be found any more. Other nodes must be told so as long
+/// A process of this node deletes a key. Other nodes must get the deletion as long
 /// as the process lives: each fence may reach other ones.
 pmix_status_t Modex::take_deletion(LocalClient* client, const pmix_proc_t& proc, pmix_scope_t scope,
                                    const std::string& key) {
@@ -174,7 +174,7 @@ pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
     const Proc target(proc);
     Fresh fresh;
     const pmix_status_t status = take_in(client, proc, body, waiting_.count(target) != 0 ? &fresh : nullptr);
-    // One for which there was no room has posted what there was room for: who waits for more waits no longer
+    // A client without room has posted the part that fits: requests for more wait no longer
     // than after any commit.
     if (status != PMIX_SUCCESS && status != PMIX_ERR_OUT_OF_RESOURCE) return status;
     if (client != nullptr) ++client->commits;

@@ -62,7 +62,7 @@ ContributionForm Modex::form_for(const std::vector<pmix_proc_t>& participants, b
 pmix_status_t Modex::accept_contributions(ByteView data, const std::vector<pmix_proc_t>& participants) {
     Gds& store = exchange_.store();
     const auto visit = [&](const pmix_proc_t& proc, const char* key, const pmix_value_t& value) {
-        // Ours have it in full already, with the scopes that no form tells.
+        // Local processes' data is complete already, with the scopes that no form carries.
         if (namespaces_.is_local(proc)) return PMIX_SUCCESS;
         if (value.type != PMIX_UNDEF) return store.post_remote(proc, key, value);
         if (!key_is_reserved(key) && store.remove(proc, PMIX_DEL_REMOTE, key))

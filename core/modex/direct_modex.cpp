@@ -42,7 +42,7 @@ void Modex::ask_host(const pmix_proc_t& target) {
         // The directives of the first; and the key, for hosts and servers that can use it.
         if (info.add_copies(waiting->request.info) != PMIX_SUCCESS) info.clear();
         if (waiting->request.key) info.add(PMIX_REQUIRED_KEY, waiting->request.key->c_str());
-        // And who asks: may it have the data? Only the host knows whose process runs elsewhere.
+        // May the asker have the data? Only the host knows whose process runs elsewhere.
         const PeerPtr peer = waiting->request.asker.lock();
         const Caller caller = peer ? Caller::of(*peer) : Caller::host(exchange_.runtime());
         caller.add_identity(info);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PMIx_Get, whatever the role: first the store, on the caller's thread; then, if need be, whoever can know
-// (our server, or as a server a local process or the host).
+// PMIx_Get, whatever the role: first the store, on the caller's thread; then, if need be, the source of the
+// data (our server, or as a server a local process or the host).
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ class GetCall {
     pmix_status_t prepare(Exchange& exchange, Modex* modex, const pmix_proc_t* proc, const char* key,
                           InfoView info);
 
-    /// From the store. PMIX_ERR_NOT_FOUND when it is not there (or must be fetched anew). Any thread.
+    /// From the store. PMIX_ERR_NOT_FOUND if it is absent (or must be refreshed). Any thread.
     pmix_status_t look(pmix_value_t** result);
     /// Whether asking others is allowed and possible; else the status to return.
     pmix_status_t may_ask() const;

@@ -139,7 +139,7 @@ std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
 
     Packer out(request.format);
     if (!nspace_is(request.requester.nspace, request.target.nspace)) {
-        // A process of another job knows nothing of this one yet.
+        // A process of another job has no data of this one yet.
         Packer job(request.format);
         if (store.pack_job(request.target.nspace, job, false) == PMIX_SUCCESS) {
             pack_object(out, make_proc(request.target.nspace, PMIX_RANK_WILDCARD), job);

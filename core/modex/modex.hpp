@@ -43,7 +43,7 @@ struct GetRequest {
     std::optional<std::string> key;  ///< nothing: all that is known of the target
     Info info;                       ///< directives, as the requester gave them
     WireFormat format;               ///< in which the answer is packed
-    /// When the requester's time limit is over; set when it first waits.
+    /// When the requester's time limit expires; set when it first waits.
     std::optional<std::chrono::steady_clock::time_point> deadline;
 };
 
@@ -106,10 +106,10 @@ class Modex {
     /// Requests of local processes that wait for data.
     void for_each_waiting(const std::function<void(const GetRequest&)>& visit) const;
 
-    /// A namespace was registered; a process has gone; a namespace goes away: those who wait are answered.
+    /// A namespace was registered; a process has ended; a namespace is removed: answers waiting requests.
     void registered(const char* nspace);
     void departed(const pmix_proc_t& proc);
-    /// A connection has ended: nobody waits for the answers to what it asked.
+    /// A connection has ended: the answers to its requests are dropped.
     void forget(const std::shared_ptr<Peer>& peer);
     void deregistered(const char* nspace);
     /// The server ends: waiting and later requests are answered with PMIX_ERR_LOST_CONNECTION.
@@ -126,7 +126,7 @@ class Modex {
         bool asked = false;             ///< the host was asked, for its user, after this request came
         bool patient = false;  ///< the requester gave a time limit: until then what is missing may still come
     };
-    /// Asking the host again for a process whose answer lacked a key that somebody waits for patiently.
+    /// Repeats a request to the host whose answer lacked a key, for a requester that still waits.
     struct Again {
         std::chrono::milliseconds pause;
         std::unique_ptr<Watch> timer;
@@ -175,7 +175,7 @@ class Modex {
     bool closed_ = false;
     std::unordered_map<Proc, WaitingList> waiting_;
     std::unordered_map<Proc, uint32_t> in_flight_;           ///< direct modex under way, and for which user
-    std::unordered_map<Proc, std::set<uint32_t>> given_to_;  ///< users for whom the host has given data
+    std::unordered_map<Proc, std::set<uint32_t>> given_to_;  ///< users that got data from the host
     /// The processes of unregistered jobs of which the host gave data, oldest first. The list is bounded,
     /// because no deregistration removes them.
     std::deque<Proc> foreign_;

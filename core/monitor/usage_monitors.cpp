@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who is measured, when, and for whom: see usage_monitors.hpp.
+// Targets, intervals and recipients of measurements: see usage_monitors.hpp.
 #include "core/monitor/usage_monitors.hpp"
 
 #include <algorithm>

@@ -33,7 +33,7 @@ class UsageMonitors {
           files_(files),
           raise_(std::move(raise)) {}
 
-    /// What the targets among the directives have to do with this node, and with others. Without targets it
+    /// Whether the targets among the directives are on this node, and on others. Without targets it
     /// is this node alone. PMIX_ERR_BAD_PARAM for targets of the wrong type.
     struct Scope {
         pmix_status_t status = PMIX_SUCCESS;

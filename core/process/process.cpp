@@ -193,7 +193,7 @@ Result<Tool*> Process::tool_to_attach() {
 pmix_status_t Process::attach(InfoView info, bool primary, pmix_proc_t* server) {
     // A wait on the loop itself would never end.
     if (loop().on_loop()) return PMIX_ERR_WOULD_BLOCK;
-    runtime_->catch_up();  // a server may have gone
+    runtime_->catch_up();  // the connection to a server may be lost
     auto tool = tool_to_attach();
     if (!tool) return tool.status();
     auto wanted = ToolDirectives::read(*runtime_, info);

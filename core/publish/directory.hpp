@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Publish, lookup and unpublish (Standard: Publish/Lookup Operations): the data lives with the host; the
-// library carries requests there and adds who asks. On the loop.
+// library forwards requests to it and adds the caller. On the loop.
 #pragma once
 
 #include <string>

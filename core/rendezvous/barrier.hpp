@@ -22,11 +22,11 @@ class Barrier : public RendezvousMember {
             std::chrono::milliseconds patience = RendezvousPage::kPatience)
         : RendezvousMember(std::move(page), size, patience) {}
 
-    /// Tells the server that all have arrived, so that it lets them go; false where it cannot be told.
+    /// Sends the server the notice that all have arrived, so that it releases them; false if it cannot.
     using TellServer = std::function<bool()>;
     /// Arrives, and waits for all others. `posted`: this process has sent something to the server since the
-    /// last time, so that nobody is to go on before the server has it; the last one of such a barrier calls
-    /// `tell`, on this thread.
+    /// last time, so that no process may continue before the server has it; the last one of such a barrier
+    /// calls `tell`, on this thread.
     Passage pass(bool posted, const TellServer& tell);
 };
 

@@ -28,8 +28,8 @@ int Barriers::offer(const Namespace& nspace) {
     bool made = false;
     Shared* const shared = RendezvousPages::offer(nspace, made);
     if (shared == nullptr) return -1;
-    // Nobody has a new one yet. A process that will not map it comes to the server, and with that shuts it.
-    // A barrier must not wait for a departed process.
+    // No process has a new page yet. A process that will not map it comes to the server, which shuts the
+    // gate. A barrier must not wait for a departed process.
     const bool all_to_come =
         nspace.removed.empty() &&
         std::ranges::none_of(nspace.clients, [](const auto& one) { return one.second.lost; });

@@ -65,8 +65,8 @@ class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
     bool wait();
     /// Shuts the gate and wakes all: each asks the server.
     void shut();
-    /// Whether this process, which was inside, need not ask the server: it is `through`, and nobody has
-    /// called it.
+    /// Whether this process, which was inside, need not ask the server: it is `through`, and was not
+    /// called in.
     bool leave(bool through);
 
     RendezvousPage& page() const { return *page_; }

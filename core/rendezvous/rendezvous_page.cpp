@@ -91,7 +91,7 @@ uint32_t* RendezvousPage::arrived() const {
 }
 
 // A client may have punched a hole where the page was: an access of ours could then end this process, and a
-// write() could be kept waiting. These calls fail instead; whom that hurts is the client's own job.
+// write() could be kept waiting. These calls fail instead; the harm is limited to the client's own job.
 
 void RendezvousPage::shut(int most) {
     syscall(SYS_futex, gate(), FUTEX_WAKE_OP, most, nullptr, gate(),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The page of memory in which the processes of a job on one node meet (docs/explanation/barrier.md). The
-// server makes it and all processes write it, so that nobody believes a byte of it. It begins with one word
+// server makes it and all processes write it, so that its content is never trusted. It begins with one word
 // of 64 bits: the number of processes that have arrived, whether they have posted something, and the gate.
 // The gate is the number of the rendezvous, whether it is shut (then the server does it), and whether the
-// server lets the processes go on. Behind the word stands whether the namespace was deregistered, and then
-// what the processes of a meeting tell each other.
+// server releases the processes. Behind the word stands whether the namespace was deregistered, and then
+// the data that the processes of a meeting exchange.
 #pragma once
 
 #include <sys/types.h>
@@ -22,7 +22,7 @@
 
 namespace muster {
 
-/// Some of those who have arrived have posted something: the server lets them go, when it has all of it.
+/// Some arrivals have posted something: the server releases all, when it has all of it.
 constexpr uint64_t kPagePosted = uint64_t{1} << 31;
 constexpr uint64_t kPageShut = uint64_t{1} << 32;
 /// The server has it.
@@ -47,7 +47,7 @@ constexpr bool page_released(uint64_t word) {
 constexpr uint32_t page_number(uint64_t word) {
     return page_gate(word) >> 2;
 }
-/// The word of the next barrier, open, with nobody there; numbers begin anew after 2^30.
+/// The word of the next barrier, open, without arrivals; numbers wrap after 2^30.
 constexpr uint64_t page_next(uint64_t word) {
     return static_cast<uint64_t>((page_number(word) + 1) << 2) << 32;
 }
@@ -67,13 +67,13 @@ class RendezvousPage {
 
     /// To be handed to clients; stays ours.
     int descriptor() const { return fd_.get(); }
-    /// Shuts the gate and wakes those who wait, of whom there are no more than `most`.
+    /// Shuts the gate and wakes the waiting processes, of which there are no more than `most`.
     void shut(int most);
-    /// Begins the next barrier with an open gate. It must be shut, and nobody wait there.
+    /// Begins the next barrier with an open gate. The gate must be shut, and no process wait there.
     void open();
-    /// As shut(), and tells them that the job is known here no more.
+    /// As shut(), and marks the job as deregistered.
     void end(int most);
-    /// Lets those go on who have all arrived, if the gate is open, and wakes them, at most as many as that.
+    /// If the gate is open and all have arrived, releases and wakes them, at most as many as that.
     void release(int most);
 
     // --- clients ---
@@ -91,7 +91,7 @@ class RendezvousPage {
     /// How long a process waits here until it asks the server instead, and so do the others: what keeps it
     /// waiting may be one that has spoilt the memory.
     static constexpr std::chrono::milliseconds kPatience{10000};
-    /// Everybody in the barrier of that number is to ask the server; false where that one is over.
+    /// Makes all in the barrier of that number ask the server; false if that barrier is over.
     bool call_in(uint32_t number);
     /// Wakes the two oldest waiters; each calls this when it sees the end of the barrier. A tree of wake-ups
     /// is faster than one process that wakes all, and lets the kernel spread the processes over the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A server's part in the rendezvous in memory (docs/explanation/barrier.md): it makes a page for each job
-// that is on this node whole, and shuts it when an operation of the job comes to the server, or a process has
-// gone. The barriers and the meetings say when a page is opened. Belongs to the loop.
+// that is on this node whole, and shuts it when an operation of the job comes to the server, or a process
+// ends. The barriers and the meetings decide when a page is opened. Belongs to the loop.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class RendezvousPages {
     RendezvousPages(const RendezvousPages&) = delete;
     RendezvousPages& operator=(const RendezvousPages&) = delete;
 
-    /// Makes the processes that wait in memory ask the server: a process of the namespace has gone.
+    /// Makes the processes that wait in memory ask the server: a process of the namespace has ended.
     void call_in(const char* nspace);
     /// The same for all namespaces, for a query of the waits.
     void call_in_all();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Components for C functions that work before PMIx_Init and after PMIx_Finalize too: chosen by the usual
-// parameters at the first call, with a registry of their own, and kept until the process ends: there is no
-// point at which nobody could ask again. Any thread.
+// parameters at the first call, with a registry of their own, and kept until the process ends: a later call
+// is always possible. Any thread.
 #pragma once
 
 #include <vector>

@@ -116,8 +116,8 @@ T call_and_wait(Runtime& runtime, T refused, Start start) {
     return completion->wait();
 }
 
-/// A callback of the program, to be called on the loop exactly once: by what answers first, or with
-/// lost_answer() and no more when the last copy goes without. Copies are one callback.
+/// A callback of the program, to be called on the loop exactly once: by the first answer, or with
+/// lost_answer() and no more when the last copy is destroyed unanswered. Copies are one callback.
 template <class Function, class Status, class... More>
 class Once {
   public:
@@ -127,7 +127,7 @@ class Once {
     /// has been posted, which may fail.
     void begin() const { state_->owed = true; }
     void operator()(Status status, More... more) const {
-        // One that cannot be told all is owed to be told that.
+        // If the call throws bad_alloc, an answer stays owed.
         if (!std::exchange(state_->owed, false)) return;
         try {
             state_->function(std::move(status), std::move(more)...);

@@ -12,7 +12,7 @@ namespace muster {
 struct GetDirectives {
     bool optional = false;                             ///< look here only
     bool immediate = false;                            ///< ask no further than our server
-    bool refresh = false;                              ///< what we hold may be stale: fetch anew
+    bool refresh = false;                              ///< our copy may be stale: fetch it again
     bool pointer = false;                              ///< give a pointer to the stored value
     bool static_value = false;                         ///< fill the caller's storage
     std::optional<std::chrono::milliseconds> timeout;  ///< nothing: wait as long as it takes

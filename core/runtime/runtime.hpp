@@ -45,7 +45,7 @@ class Runtime {
     bool host_drives() const { return !thread_; }
     /// Callers as the drivers of the loop; null in a server, whose thread drives alone.
     LoopCallers* callers() { return callers_ ? &*callers_ : nullptr; }
-    /// Runs what is ready, where the host drives; false where it does not, or somebody else drives now.
+    /// Runs what is ready, if the host drives; false if it does not, or another thread drives now.
     bool progress() { return host_drives() && callers_->progress(); }
     /// As LoopCallers::run_here(). False, with nothing done, where calls do not drive beside our thread.
     bool run_here(EventLoop::Task& task) { return thread_ && callers_ && callers_->run_here(task); }
@@ -66,7 +66,7 @@ class Runtime {
     const std::string& session_directory() const { return session_directory_; }
     const std::string& system_directory() const { return system_directory_; }
 
-    /// The encoding in which we pack for nobody in particular (PMIx_Data_pack without a target) and offer to
+    /// The encoding in which we pack without a target (PMIx_Data_pack) and that we offer to
     /// others.
     WireFormat own_format() const { return own_format_; }
     void set_own_format(WireFormat format) { own_format_ = format; }
@@ -82,7 +82,7 @@ class Runtime {
     /// `uri`: where tools of all libraries reach it, or null.
     void note_own_facts(const pmix_proc_t* server, const char* uri);
 
-    /// Starts the progress thread, where it is ours: in a client or a tool that serves nobody once it is
+    /// Starts the progress thread, where it is ours: in a client or a tool without clients once it is
     /// needed (docs/decisions/0022-the-thread-of-a-client.md).
     void start();
     /// Says how many processes of this node are at work together, this one among them: where there are

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Listens on the transports and reads connect requests, without ever waiting for a peer: one that is slow,
-// silent or sends rubbish costs a descriptor until its time is up, and nobody else anything.
+// silent or sends rubbish costs a descriptor until its time limit, and delays no other peer.
 #pragma once
 
 #include <functional>
@@ -37,7 +37,7 @@ class Acceptor {
         std::unique_ptr<Watch> resume;  ///< of accepting, after a pause
     };
     void accept_all(Open& open);
-    /// Whether more is to come: else the connection is somebody else's now, or gone.
+    /// Whether more is to come: else the connection is handed over, or closed.
     bool read(Pending& pending);
     void drop(Pending& pending, const std::string& reason);
 

@@ -38,7 +38,7 @@ ssize_t send_with_descriptors(const Socket& socket, ByteView bytes, std::span<co
     return ::sendmsg(socket.fd.get(), &message, MSG_NOSIGNAL);
 }
 
-/// The answer to a client that is not let in.
+/// Sends the answer to a refused client.
 void tell(const Socket& socket, pmix_status_t status) {
     const Bytes reply = build_client_reply(status, 0);
     [[maybe_unused]] const ssize_t sent = ::send(socket.fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL);

@@ -45,7 +45,7 @@ class Admissions {
         std::function<void(const PeerPtr& peer, const std::string& reason)> lost;
         /// Ends the connection of a peer that has finalized.
         std::function<void(const PeerPtr& peer)> drop;
-        /// Forgets a tool that has gone.
+        /// Removes a tool that has ended.
         std::function<void(const pmix_proc_t& proc)> forget_tool;
     };
     explicit Admissions(Services services) : services_(std::move(services)) {}
@@ -90,7 +90,7 @@ class Admissions {
     uint32_t proved_group(const Admission& admission);
     /// The host is about to be asked: bounds what waits for it. False when the peer was refused.
     bool hold(const std::shared_ptr<Admission>& admission);
-    /// The host has decided (or will not be heard). False when the peer has left meanwhile.
+    /// The host has decided (or its answer is not awaited). False if the peer has disconnected meanwhile.
     bool release(Admission& admission);
     /// To be called when the host has been asked: notices when the process leaves before it answers.
     void watch_held(const std::shared_ptr<Admission>& admission);

@@ -23,7 +23,7 @@ void Server::on_frame(const PeerPtr& peer, Frame frame) {
 
 void Server::serve(const PeerPtr& peer, Frame frame) {
     if (frame.tag == tag::kHeartbeat) return monitors_.beat(peer->proc);
-    // It may be one without an answer, by which its sender could tell.
+    // It may be one without an answer, so that its sender would not notice.
     if (frame.lost) return lost(peer, "out of memory");
     Unpacker in(peer->format, frame.payload.view());
     in.limit_memory(peer->max_decoded);

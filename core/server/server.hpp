@@ -149,7 +149,7 @@ class Server {
 
     // tool_rendezvous.cpp
     Result<void> open_to_tools(InfoView info);
-    /// Forgets a tool that has gone, unless the host has registered it.
+    /// Removes a tool that has ended, unless the host has registered it.
     void forget_tool(const pmix_proc_t& proc);
 
     Exchange& exchange_;

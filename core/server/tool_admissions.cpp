@@ -119,8 +119,8 @@ void Admissions::admit_tool(const std::shared_ptr<Admission>& admission) {
     const pmix_server_module_t& module = services_.host.module();
     if (module.tool_connected == nullptr && module.tool_connected2 == nullptr) {
         if (admission->registered) return complete_admission(admission, PMIX_SUCCESS);
-        // A tool that starts others has no host to decide; what comes under the name that somebody gave it is
-        // what it waits for.
+        // A tool that starts others has no host to decide; the process with the name that it gave is
+        // the one for which it waits.
         if (runtime().role() == Runtime::Role::Tool && carries_identity(wanted.kind) &&
             wanted.euid == geteuid())
             return name_tool(admission, PMIX_SUCCESS, admission->peer->proc, services_.namespaces.newest());
@@ -170,7 +170,7 @@ void Admissions::name_tool(const std::shared_ptr<Admission>& admission, pmix_sta
         proc = make_proc(nspace_view(assigned.nspace), assigned.rank);
         if (proc.nspace[0] == '\0' || proc.rank >= PMIX_RANK_VALID)
             return refuse_tool(*admission, PMIX_ERR_NOT_SUPPORTED, "the host has given it no name");
-        // The host gives a name again once its tool has ended, of which we may not have heard.
+        // The host reuses a name once its tool has ended, which may not be known here yet.
         hear_goodbye(proc);
         const LocalClient* before = services_.namespaces.client(proc);
         if (const PeerPtr old = before == nullptr ? nullptr : before->peer; old && old->finalized) {

@@ -101,7 +101,7 @@ Result<void> Server::open_to_tools(InfoView info) {
             if (!made) MUSTER_LOG(log, Error, "%s", made.error().text.c_str());
         }
     }
-    // Somebody waits for these.
+    // The program that named these waits for them.
     const char* const named[] = {info.string(PMIX_LAUNCHER_RENDEZVOUS_FILE),
                                  secure_getenv("PMIX_LAUNCHER_RNDZ_FILE")};
     for (const char* given : named) {

@@ -19,9 +19,9 @@ class JobNetworks {
   public:
     JobNetworks(Runtime& runtime, Namespaces& namespaces) : runtime_(runtime), namespaces_(namespaces) {}
 
-    /// PMIx_server_setup_application: adds to `result` what every node has to know. A PMIX_ALLOC_FABRIC that
-    /// nobody answers is an error when it is required (PMIX_ERR_NOT_SUPPORTED), or was meant for a network
-    /// here that could not (its code); then nothing stays reserved.
+    /// PMIx_server_setup_application: adds the data for all nodes to `result`. A PMIX_ALLOC_FABRIC that
+    /// no component answers is an error when it is required (PMIX_ERR_NOT_SUPPORTED), or was meant for a
+    /// network here that could not (its code); then nothing stays reserved.
     Result<void> allocate(const char* nspace, InfoView directives, Info& result);
 
     /// PMIx_server_setup_local_support: adds variables of the job's processes to `environment`, and gives the
@@ -35,7 +35,7 @@ class JobNetworks {
     /// Number under which the fabric that the directives select is known, with its description in `result`.
     /// PMIX_ERR_NOT_SUPPORTED where there is none.
     Result<void> register_fabric(InfoView directives, Info& result);
-    /// The description anew. PMIX_ERR_NOT_FOUND for a number that register_fabric did not give.
+    /// The refreshed description. PMIX_ERR_NOT_FOUND for a number that register_fabric did not give.
     Result<void> update_fabric(size_t index, Info& result);
 
   private:

@@ -40,7 +40,7 @@ class ConnectionOperation : public CollectiveOperation {
   protected:
     using Upcall = pmix_status_t (*)(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                      size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata);
-    /// Has the host do it, and tells the participants how it went; `done` where it went well.
+    /// Passes it to the host, and answers the participants with the status; calls `done` on success.
     void ask_host(const char* name, Upcall upcall, const std::shared_ptr<Collective>& collective,
                   std::function<void()> done);
 

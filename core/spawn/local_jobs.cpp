@@ -22,7 +22,7 @@ namespace {
 
 using Environment = std::map<std::string, std::string>;
 
-/// How often we look at a child where the system cannot tell of its end.
+/// Polling interval for the end of a child where the system cannot notify of it.
 constexpr std::chrono::milliseconds kLook{50};
 
 /// Directives that have no effect here, or that the new job reads.

@@ -53,7 +53,7 @@ class LocalJobs {
         pid_t pid = -1;
         UniqueFd pidfd;
         std::unique_ptr<Watch> watch;
-        UniqueFd keepalive;  ///< our end; the child hears of our end when it closes
+        UniqueFd keepalive;  ///< our end; the child notices our exit when it closes
     };
     struct Job {
         std::string nspace;

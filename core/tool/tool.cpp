@@ -444,7 +444,7 @@ Result<pmix_proc_t> Tool::attach(const ToolDirectives& wanted) {
     if (!reached->greeted) return server;  // had already
     note_uri(reached->server, reached->uri);
     if (auto added = client.add(std::move(*reached->greeted), wanted.primary); !added) {
-        // Only its answer has told us its name.
+        // The server's name is known only from its answer.
         if (added.status() == PMIX_ERR_EXISTS && wanted.names_server()) return server;
         return Error{PMIX_ERR_UNREACH, added.error().text};
     }

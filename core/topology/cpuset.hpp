@@ -33,7 +33,7 @@ Result<std::string> cpuset_string(const pmix_cpuset_t& cpuset);
 Result<Bitmap> parse_cpuset_string(std::string_view text);
 
 /// Returns the binding of this process (all of its threads), or of the calling thread. PMIX_ERR_BAD_PARAM for
-/// an unknown envelope, PMIX_ERR_NOT_FOUND if the system does not tell.
+/// an unknown envelope, PMIX_ERR_NOT_FOUND if the system does not report it.
 Result<Bitmap> current_binding(hwloc_topology* topology, pmix_bind_envelope_t envelope);
 
 }  // namespace muster

@@ -30,7 +30,7 @@ class Topology {
     static Result<Topology> from_xml(const std::string& xml);
     /// The same from a file, named by the parameter pmix_hwloc_topo_file.
     static Result<Topology> from_xml_file(const std::string& path);
-    /// A copy of a description that somebody else owns. PMIX_ERR_NOT_AVAILABLE where another version of
+    /// A copy of a description with another owner. PMIX_ERR_NOT_AVAILABLE where another version of
     /// hwloc, of another layout, has made it.
     static Result<Topology> copy_of(hwloc_topology* topology);
 
