@@ -181,7 +181,7 @@ class Gds {
     virtual pmix_status_t post_remote(const pmix_proc_t& proc, const char* key, const pmix_value_t& value) {
         return post(proc, PMIX_REMOTE, key, value);
     }
-    /// Server: visits what clients of this node are to know of a job, beside what follows from its map; the
+    /// Server: visits the data that local clients get about a job, beside what follows from its map; the
     /// map is given to `with_map` before. PMIX_ERR_INVALID_NAMESPACE, PMIX_ERR_NOT_SUPPORTED. The visitors
     /// must not call the store.
     virtual pmix_status_t describe_job(

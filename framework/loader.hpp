@@ -29,7 +29,7 @@ std::vector<ComponentFile> find_component_files(const std::vector<std::string>& 
 
 /// Opens a component's file, asks it for its descriptor and checks that. The descriptor lives as long as the
 /// process. PMIX_ERR_NO_PERMISSIONS: other users can change the file or a folder above it; `privileged`:
-/// somebody else than root can. The error is one sentence: path, versions, cure. Any thread.
+/// a user other than root can. The error is one sentence: path, versions, cure. Any thread.
 Result<const muster_component_t*> open_component_file(const ComponentFile& file, bool privileged);
 
 /// Whether a descriptor is one that this library can use, and of the component that was asked for (any of the

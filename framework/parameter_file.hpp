@@ -31,8 +31,8 @@ ParameterFile parse_parameter_file(std::string_view text, std::string_view path)
 /// Accepted owners of a file. `Trusted`: users who can change the process's code (base/trusted_path.hpp).
 enum class ParameterFileOwner { Anyone, Trusted, Root };
 
-/// Reads a file. PMIX_ERR_NOT_FOUND when there is none. A file that somebody else than `owner` allows can
-/// change is refused.
+/// Reads a file. PMIX_ERR_NOT_FOUND when there is none. A file is refused if users other than those that
+/// `owner` allows can change it.
 Result<ParameterFile> read_parameter_file(const std::string& path, ParameterFileOwner owner);
 
 }  // namespace muster

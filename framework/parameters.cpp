@@ -168,7 +168,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
     return previous[b.size()];
 }
 
-/// HOME of root may be that of the user who has become root: whose files choose what is run as root.
+/// HOME of root may be that of the user who became root; files there must not choose what root runs.
 bool is_ours(const char* home) {
     struct stat facts {};
     return geteuid() != 0 || (::stat(home, &facts) == 0 && facts.st_uid == 0);

@@ -80,7 +80,7 @@ class Parameters {
     /// Sets a value from the program, for a parameter that is not defined yet.
     void set(const std::string& full_name, std::string value);
 
-    /// Value as text, of a defined parameter or of a raw name that nobody has defined (yet).
+    /// Value as text, of a defined parameter or of a raw name that is not defined (yet).
     std::optional<std::string> raw(std::string_view full_name) const;
     /// Names that were given from outside, whether anything has defined them or not.
     std::vector<std::string> given() const;

@@ -28,8 +28,8 @@ class Plog : public TableFacade<muster_plog_t> {
 using PlogSet = std::span<Plog* const>;
 
 /// Gives each entry of `data` to the first component that takes it (PMIx_Log; with PMIX_LOG_ONCE only the
-/// first entry that somebody takes is written). `source`: who logs, unless PMIX_LOG_SOURCE says so; null:
-/// this process. PMIX_ERR_NOT_AVAILABLE when nobody took any, PMIX_ERR_PARTIAL_SUCCESS when some were not
+/// first entry that is taken is written). `source`: the logging process, unless PMIX_LOG_SOURCE says so;
+/// null: this process. PMIX_ERR_NOT_AVAILABLE if none was taken, PMIX_ERR_PARTIAL_SUCCESS when some were not
 /// taken; a component's error when it is all that happened.
 Result<void> log_entries(PlogSet plogs, const pmix_proc_t* source, InfoView data, InfoView directives);
 

@@ -35,7 +35,7 @@ struct PeerCredentials {
 struct Socket {
     DescriptorClaim claim;                       ///< in programs that may close what they do not know
     UniqueFd fd;                                 ///< after that: it ends before
-    std::optional<PeerCredentials> credentials;  ///< nothing where the kernel does not tell
+    std::optional<PeerCredentials> credentials;  ///< nothing if the kernel does not report them
     bool local = true;                           ///< the peer runs on this machine
     std::string peer;                            ///< for messages: an address, "pid 17", ...
 };

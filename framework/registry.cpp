@@ -536,7 +536,7 @@ const std::vector<std::string>& Registry::frameworks() {
 
 std::vector<Parameters::Unknown> Registry::unknown_parameters() {
     impl_->define_all();
-    std::vector<std::string> closed;  // beginnings of names that nobody can judge
+    std::vector<std::string> closed;  // prefixes of names that cannot be checked
     for (Framework& framework : impl_->frameworks) {
         impl_->list(framework);
         for (Component& component : framework.components) {
@@ -564,7 +564,7 @@ void Registry::warn_unknown_parameters(std::optional<std::string_view> asked) {
     const auto counts = [&](const Parameters::Unknown& one) { return is_asked(one.name, one.in_file); };
     Log said("mca");
     said.set_verbosity(static_cast<int>(LogLevel::Warning));
-    // Opening all components takes time, and mostly there is nothing to be told.
+    // Opening all components takes time, and mostly there is nothing to report.
     if (all || std::ranges::any_of(impl_->parameters.unknown(), counts)) {
         for (const Parameters::Unknown& one : unknown_parameters()) {
             if (!counts(one)) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Values that can be told to others: see complete.hpp.
+// Values that can be sent: see complete.hpp.
 #include "framework/base/complete.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a caller's values can be told to another process. A value may name a type and have no object of it;
+// Whether a caller's values can be sent to another process. A value may name a type and have no object of it;
 // such a value can be copied, but no encoding has a form for it, and a message that contains it cannot be
 // sent.
 #pragma once

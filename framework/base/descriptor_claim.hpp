@@ -84,7 +84,7 @@ class DescriptorClaim {
         claimed_ = {};
     }
 
-    static constexpr int kFree = 0;  ///< standard input is nobody's claim; so the table needs no start value
+    static constexpr int kFree = 0;  ///< standard input is never claimed; so the table needs no start value
     static constexpr int kTaken = -1;
 
     struct Claimed {

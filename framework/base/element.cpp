@@ -231,7 +231,7 @@ pmix_status_t copy_one(void* dst, const void* src, const DataType& type, int dep
             auto* to = as<pmix_info_t>(dst);
             const auto* from = as<pmix_info_t>(src);
             std::memcpy(to->key, from->key, sizeof to->key);
-            // The copy owns its value, whoever owns the original's.
+            // The copy owns its value, even if the original does not.
             to->flags = from->flags & ~static_cast<pmix_info_directives_t>(PMIX_INFO_PERSISTENT);
             return detail::copy_value(&to->value, &from->value, depth);
         }

@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-// Its address marks the topologies that topology_keep() was told of.
+// Its address marks the topologies that topology_keep() has registered.
 char kept;
 
 bool is_hwloc(const char* source) {

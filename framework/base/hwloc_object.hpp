@@ -24,7 +24,7 @@ std::string cpuset_list(const pmix_cpuset_t* cpuset);
 
 /// As cpuset_copy; the copy is an independent hwloc topology.
 pmix_status_t topology_copy(pmix_topology_t* dst, const pmix_topology_t* src);
-/// Frees source and topology and zeroes the struct. A topology that topology_keep() was told of is left
+/// Frees source and topology and zeroes the struct. A topology that topology_keep() has registered is left
 /// alone.
 void topology_destruct(pmix_topology_t* topology);
 /// Says that the library owns this topology though programs see it (PMIx_Load_topology): whether they

@@ -19,8 +19,8 @@ pmix_status_t info_copy(pmix_info_t* dst, const pmix_info_t* src);
 /// Frees the value unless it is borrowed (PMIX_INFO_PERSISTENT), and clears the rest.
 void info_destruct(pmix_info_t* info);
 
-/// The flags of an entry as its caller has set them. Bits that no version defines are memory that nobody has
-/// set (the Python module of OpenPMIx 4.2 sets none): no flag of such an entry counts.
+/// The flags of an entry as its caller has set them. Bits that no version defines are uninitialised memory
+/// (the Python module of OpenPMIx 4.2 sets none): no flag of such an entry counts.
 inline pmix_info_directives_t flags_of(const pmix_info_t& info) {
     constexpr pmix_info_directives_t kDefined = PMIX_INFO_REQD | PMIX_INFO_ARRAY_END |
                                                 PMIX_INFO_REQD_PROCESSED | PMIX_INFO_QUALIFIER |

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A hash that nobody outside of this process can foresee, for tables by what peers say: with a known one a
-// peer could choose keys that all fall upon one place, and each look-up would walk through all of them.
+// A hash that no other process can predict, for tables whose keys come from peers: with a known one a
+// peer could choose keys that all collide, and each look-up would walk through all of them.
 #pragma once
 
 #include <array>

@@ -149,7 +149,7 @@ void EventLoop::give() MUSTER_NO_THREAD_SAFETY_ANALYSIS {
     drive_free_.notify_all();
 }
 
-/// Whether there is something that somebody has to drive the loop for.
+/// Whether there is a reason to drive the loop.
 bool EventLoop::leaves_something() const {
     for (const Watch::Impl* watch = watches_; watch != nullptr; watch = watch->next)
         if ((watch->interest & (watch->can_wait ? POLLOUT : POLLIN | POLLOUT)) != 0) return true;

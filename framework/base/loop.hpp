@@ -26,8 +26,8 @@ class EventLoop;
 class LoopMirror;
 class Waiter;
 
-/// Watches a descriptor or a time. Destruction, on the loop or while nobody drives it, cancels. The callback
-/// may destroy its own watch.
+/// Watches a descriptor or a time. Destruction, on the loop or while no thread drives it, cancels. The
+/// callback may destroy its own watch.
 class Watch {
   public:
     Watch(Watch&&) = delete;
@@ -126,7 +126,7 @@ class EventLoop {
     /// The time by which the loop measures.
     Clock::time_point now() const { return Clock::now() + skipped_.load(); }
 
-    // On the loop, or while nobody drives it.
+    // On the loop, or while no thread drives it.
     /// Watches `fd`, which stays the caller's.
     std::unique_ptr<Watch> watch(int fd, std::function<void(Ready)> on_ready);
     /// Calls once after `delay`.
@@ -187,7 +187,7 @@ class EventLoop {
     std::unique_ptr<Waiter> waiter_;
     std::atomic<int> wake_fd_{-1};
     std::unique_ptr<Watch> wake_watch_;
-    std::atomic<bool> wake_pending_{false};  // the loop is awake, or will be: nobody need write to wake_fd_
+    std::atomic<bool> wake_pending_{false};  // the loop is awake, or will be: no write to wake_fd_ is needed
     Mutex posted_lock_;
     std::vector<Task> posted_ MUSTER_GUARDED_BY(posted_lock_);
     std::shared_ptr<Errand> errands_ MUSTER_GUARDED_BY(posted_lock_);  // the last one first

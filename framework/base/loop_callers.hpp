@@ -17,27 +17,27 @@ class LoopCallers {
     using Task = EventLoop::Task;
     using Condition = EventLoop::Condition;
 
-    /// `thread`: drives the loop between the callers; null: nobody does.
+    /// `thread`: drives the loop between the callers; null: none does.
     explicit LoopCallers(EventLoop& loop, LoopThread* thread = nullptr) : loop_(loop), thread_(thread) {}
     LoopCallers(const LoopCallers&) = delete;
     LoopCallers& operator=(const LoopCallers&) = delete;
     ~LoopCallers();
 
     /// Runs what is posted, `task`, and then the loop, until `done()` holds (called under no lock) or the
-    /// loop is stopped, without a change of threads. False, with nothing done, where somebody else drives.
+    /// loop is stopped, without a change of threads. False, with nothing done, if another thread drives.
     bool run_borrowed(Task& task, const Condition& done);
-    /// Runs `task` now on this thread, for what sends something and neither waits nor calls the application.
-    /// False, with nothing done, where somebody else keeps the loop for microseconds, or tasks are posted.
+    /// Runs `task` now on this thread, for tasks that send and neither wait nor call the application.
+    /// False, with nothing done, if another thread keeps the loop for microseconds, or tasks are posted.
     bool run_here(Task& task);
     /// Looks for something that the loop does not watch for as long as the loop may poll. False, perhaps
     /// without a look, where the caller had better sleep. `found` neither waits nor uses the loop.
     bool poll_for(const Condition& found);
-    /// Runs what is ready, without waiting; false where somebody else drives.
+    /// Runs what is ready, without waiting; false if another thread drives.
     bool progress();
     /// Runs until `done()` holds; callers on several threads take turns. `done` is called under no lock.
     void run_until(const Condition& done);
     /// A descriptor that polls readable when there is something to progress. Made by the first call, while
-    /// nobody drives. bad_alloc.
+    /// no thread drives. bad_alloc.
     int poll_fd();
 
     /// Lets a caller that drives look at its condition again. Any thread.

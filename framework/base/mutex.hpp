@@ -36,7 +36,7 @@ class MUSTER_SCOPED_CAPABILITY MutexLock {
     MutexLock& operator=(const MutexLock&) = delete;
 
     void wait(std::condition_variable& changed) { changed.wait(lock_); }
-    /// False when the time is over.
+    /// False when the time limit expires.
     template <class Clock, class Duration>
     bool wait_until(std::condition_variable& changed, const std::chrono::time_point<Clock, Duration>& limit) {
         return changed.wait_until(lock_, limit) == std::cv_status::no_timeout;

@@ -124,7 +124,7 @@ UniqueFd open_output_file(const std::string& path, bool empty) {
             continue;
         }
         const std::string name = way.next();
-        // A new one; or what is there: a link leads on, a file is opened.
+        // A new file, or the existing one: a link is followed, a file is opened.
         UniqueFd file(::openat(way.at.get(), name.c_str(),
                                O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kFileMode));
         if (file || errno != EEXIST) return file;

@@ -75,7 +75,7 @@ class LineFormatter {
     bool holds() const { return !held_.empty(); }
     /// Appends the begin of a line that is held back; the rest of the line follows.
     void show_held(std::string& out);
-    /// The line that was begun has been ended by somebody else: the rest of it is marked again.
+    /// Another writer has ended the line that was begun: the rest of it is marked again.
     void interrupt() { begun_ = false; }
     /// Whether a line was begun and not ended.
     bool begun() const { return begun_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Polling before sleeping, where processors are to spare: to wake one that has gone idle takes several times
+// Polling before sleeping, if processors are idle: waking one takes several times
 // as long as most answers do (docs/decisions/0038, 0055).
 #pragma once
 
@@ -24,7 +24,7 @@ class Polling {
     void allow(bool on) { allowed_ = on; }
     bool allowed() const { return limit_.count() > 0 && allowed_; }
 
-    /// Calls `look` until it returns true or the time is over, and lets others run in between. Else false,
+    /// Calls `look` until it returns true or the time limit, and lets others run in between. Else false,
     /// and without a look where those others have lately computed.
     template <class Look>
     bool poll(const Look& look) {

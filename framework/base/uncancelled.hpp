@@ -7,7 +7,7 @@
 
 namespace muster {
 
-/// While one of these lives, its thread cannot be cancelled: whoever is in a call may drive the loop for all.
+/// While one of these lives, its thread cannot be cancelled: a thread in a call may drive the loop for all.
 /// The call returns first.
 class Uncancelled {
   public:

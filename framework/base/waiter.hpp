@@ -39,7 +39,7 @@ struct Watch::Impl {
     /// Waits for nothing any more.
     ~Impl();
 
-    /// Tells the waiter, and the mirror, what is asked for now. bad_alloc, at the first time.
+    /// Sets the waiter, and the mirror, to the current request. bad_alloc, at the first time.
     void arm();
     /// Shows the mirror what is asked for.
     void show() const;

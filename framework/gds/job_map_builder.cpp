@@ -521,7 +521,7 @@ JobMap JobMapBuilder::build() && {
     drop_derived();
     map_.by_id_.clear();
     if (!map_.ids_.empty()) {
-        // Nodes of which no id was said get those that nobody has.
+        // Nodes without an id get unused ones.
         std::vector<uint32_t> taken(map_.ids_);
         std::sort(taken.begin(), taken.end());
         for (uint32_t node = 0, next = 0; node < node_count(); ++node) {

@@ -5,7 +5,7 @@
 //   nodes: count; 1 and a shortened list as in preg, or 0 and each name's length and bytes
 //   ids: 0, or 1 and one for each node
 //   aliases: count, each its node, length and bytes
-//   ranks: end of ranks; then until all nodes are told:
+// ranks: end of ranks; then until all nodes are given:
 //          0, number of ranks, first rank, runs of (distance to the next, how often)
 //          or 1, K, S: the next K nodes hold what the one before holds, each S higher
 //   applications: number of runs, each its first rank and application (0: not said, else number + 1)

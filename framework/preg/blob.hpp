@@ -77,7 +77,7 @@ inline bool is_zstd(std::span<const uint8_t> stream) {
 ///   static bool knows(std::span<const uint8_t> stream);
 /// whether the stream is the library's; and
 ///   static bool inflate(std::span<const uint8_t> stream, std::string& list);
-/// which fills `list`, as long as the blob says, and cuts it to what there is.
+/// which fills `list`, as long as the blob says, and cuts it to the decoded length.
 template <class Codec>
 class BlobForm : public ListForm<Codec> {
   public:

@@ -26,7 +26,7 @@ namespace {
 constexpr size_t kReadTurn = size_t{1} << 20;
 // How long its frames may take before others have theirs: few bytes may ask for much.
 constexpr std::chrono::milliseconds kTurnTime{5};
-// Turns at once, for who has to know all that has come.
+// Turns in one call, for a caller that needs all received data.
 constexpr int kMostTurns = 16;
 // Read of a peer that takes nothing more, but may have said something.
 constexpr size_t kMostReadLast = 16 * kReadTurn;

@@ -28,7 +28,7 @@ class Channel {
     using OnClosed = std::function<void(const std::string& reason)>;
 
     static constexpr size_t kHeaderSize = Frame::kHeaderSize;
-    /// The longest that a header can tell of; a longer one is not sent.
+    /// The longest payload that a header can describe; a longer one is not sent.
     static constexpr size_t kMaxPayload = UINT32_MAX;
     /// How long finish() goes on for a peer that does not read.
     static constexpr std::chrono::milliseconds kFinishLimit{5000};

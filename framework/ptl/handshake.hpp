@@ -43,7 +43,7 @@ inline constexpr const char* kWireStore = "hash";
 enum class Capability : uint16_t {
     GroupNames = 1 << 0,        ///< server: translates names of groups in lists, and answers about them
     GroupDetails = 1 << 1,      ///< constructions and destructions of groups: ranks, notes, leader, job data
-    GroupInvitations = 1 << 2,  ///< watches invitations, assigns context ids, tells what its handlers decide
+    GroupInvitations = 1 << 2,  ///< watches invitations, assigns context ids, sends the decisions of handlers
     SilentCommit = 1 << 3,      ///< server: takes commits without an answer, and values of PMIX_GLOBAL once
     SilentReport = 1 << 4,      ///< server: takes events without an answer
     CompactJobData = 1 << 5,    ///< derives the facts that job data implies

@@ -11,7 +11,7 @@
 
 namespace muster {
 
-/// The header of a frame: whom it is for, its tag, and the size of its payload.
+/// The header of a frame: its destination, its tag, and the size of its payload.
 using FrameHeader = std::array<uint8_t, Channel::kHeaderSize>;
 
 inline void write_header(FrameHeader& header, uint32_t pindex, uint32_t tag, size_t payload_size) {
