@@ -22,7 +22,7 @@ class Decoder {
   public:
     static constexpr bool kReadsMemory = false;
 
-    /// Reads on where `in` is; advance() tells it how far that went.
+    /// Continues at the position of `in`; advance() moves `in` past what was decoded.
     explicit Decoder(const ByteReader& in)
         : at_(in.rest().data()), end_(at_ + in.remaining()), credit_(credit_of(in)), granted_(credit_) {}
     void advance(ByteReader& in) const {

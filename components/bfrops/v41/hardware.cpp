@@ -126,7 +126,7 @@ bool Decoder::topology(pmix_topology_t& value) {
             // With its terminator, which is known to follow.
             Topology topology = load_topology(reinterpret_cast<const char*>(xml.data()), xml.size() + 1);
             if (topology == nullptr) return fail(PMIX_ERR_UNPACK_FAILURE);
-            // hwloc has no other way to tell an imported topology what its origin can do.
+            // hwloc has no other way to give an imported topology the capabilities of its origin.
             const hwloc_topology_support* support = hwloc_topology_get_support(topology.get());
             *support->discovery = discovery;
             *support->cpubind = cpubind;

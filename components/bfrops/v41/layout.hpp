@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The layout of every data type on the wire, told once for both directions: each function here is
+// The layout of every data type on the wire, defined once for both directions: each function here is
 // instantiated for the Encoder and for the Decoder, which have the same members. An element of a type is its
 // members in the order given here, or else in that of the table of data types; a run is the elements of an
 // item or an array, one after the other.

@@ -82,7 +82,7 @@ Result<void> Registration::finish(std::string_view nspace, Staged& staged) {
     if (job_size != kUnsaid && (staged.builder || staged.known == nullptr))
         builder(staged).set_rank_end(job_size);
 
-    // Applications may be told by their size and first rank alone.
+    // Applications may be given by their size and first rank alone.
     if (job.apps.size() > 1) {
         uint64_t told = 0;
         for (const auto& [number, table] : job.apps) {

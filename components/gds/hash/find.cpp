@@ -168,7 +168,7 @@ bool Finder::node(const KeyInfo& info, bool of_rank) {
     for (const ResourceNode* each : {target.resource, target.in_session}) {
         if (each != nullptr && give_stored(each->facts, key_)) return true;
     }
-    // One of them tells the name.
+    // Each of the two may carry the name.
     const ResourceNode* const described = target.resource != nullptr ? target.resource : target.in_session;
     // The node itself, whether or not the job has a part in it.
     const auto host = [&]() -> std::string {
@@ -220,7 +220,7 @@ bool Finder::node(const KeyInfo& info, bool of_rank) {
             break;
         }
         default:
-            // Given at job level by hosts that do not tell realms apart.
+            // Given at job level by hosts that do not distinguish realms.
             return (job_ != nullptr && give_stored(job_->facts, key_)) ||
                    give_stored(store_.resources_.facts, key_);
     }

@@ -72,7 +72,7 @@ struct Job {
     std::vector<Qualified> qualified;              ///< job level
     Table session;                                 ///< session-level keys, while no session id is known
     std::optional<uint32_t> session_id;
-    bool sessionless = false;             ///< in a client: its server knows of no session id
+    bool sessionless = false;             ///< in a client: its server has no session id
     std::optional<uint32_t> local_procs;  ///< as the host said at registration
     std::unordered_map<pmix_rank_t, PostedTable> posted;
 

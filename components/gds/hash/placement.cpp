@@ -75,7 +75,7 @@ Result<void> Registration::place_own_peers(Staged& staged, const pmix_info_t& en
         if (node == JobMapBuilder::kNone) node = map.find_node(alias);
     }
     if (node == JobMapBuilder::kNone) {
-        // The map may know this node by a name that the system does not: its ranks tell which one it is.
+        // The map may use another name for this node than the system: a rank on it identifies the node.
         const auto first = static_cast<pmix_rank_t>(std::strtoul(text, nullptr, 10));
         node = map.placed(first) ? map.node_of(first) : map.node(hostname);
         map.add_alias(node, hostname);

@@ -140,7 +140,7 @@ Answer Finder::app(const KeyInfo& info) {
         if (number_of == kNone) number_of = 0;
     }
     if (const Answer answer = stored(Kind::App, number_of); answer != Answer::Absent) return answer;
-    // Several applications, or one with facts of its own: gds/hash tells when job-level facts hold for it.
+    // With several applications, or one with own facts, gds/hash decides when job-level facts hold.
     if (map_.apps > 1 || number_of != 0) return Answer::Unknown;
     switch (info.fact) {
         case Fact::AppNumber:

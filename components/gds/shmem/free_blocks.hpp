@@ -31,7 +31,7 @@ class FreeBlocks {
         } catch (const std::bad_alloc&) {
         }
     }
-    /// The one that was left first; 0 for none. The last few stay: somebody may be reading them.
+    /// The block that was freed first; 0 for none. The last few stay: a reader may still use them.
     uint64_t take(uint64_t size) {
         const auto found = by_size_.find(size);
         if (found == by_size_.end() || found->second.size() <= kResting) return 0;

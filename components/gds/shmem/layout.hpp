@@ -35,13 +35,13 @@ enum class Kind : uint8_t {
     Node,    ///< index in the map; kNone: this node, which is not in the map
     Proc,    ///< rank: what the host says
     Posted,  ///< rank: what the process says
-    Packed   ///< the reply to a client's request for job data, for what the entries do not tell
+    Packed   ///< the reply to a client's request for job data, for what the entries lack
 };
 
 /// An open hash of entries, followed by `capacity` (a power of two) slots of 64 bits: the lowest 40 the
 /// offset of the entry, the others the highest of its hash; 0 for free, offset 1 for one whose entry is gone.
 /// Slots are published one by one; only the newest table has all. An entry stands within kMostProbes slots
-/// from the one that its hash says: further on nobody needs to look.
+/// from the one that its hash gives: no reader searches further.
 struct Table {
     uint64_t capacity;
 };
@@ -136,7 +136,7 @@ struct Map {
     uint32_t placed;
     uint32_t rank_end;
     uint32_t own_node;  ///< of the server; kNone where it has no part in the job
-    uint32_t apps;      ///< how many were told; 0: nothing was said of applications
+    uint32_t apps;      ///< number of applications; 0: not given
     uint32_t has_aliases;
     uint32_t reserved;
     Column node_of, local_rank, node_rank, global_rank, appnum, app_rank;  ///< by rank

@@ -24,7 +24,7 @@ namespace {
 
 /// Its size stays, and so do its seals.
 constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-/// And nobody but the server can write, or take a page away. Linux before 5.1 does not know this one: there
+/// Only the server can write, or take a page away. Linux before 5.1 lacks this seal: there
 /// the mode of the file keeps others out, but not processes of the server's own user.
 constexpr int kSeals = kSizeSeals | F_SEAL_FUTURE_WRITE;
 /// Its owner alone may open it, to read or to write.

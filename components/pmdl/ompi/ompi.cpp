@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pmdl/ompi: the environment of Open MPI's programs. A table of variables and the facts they tell; see
+// pmdl/ompi: the environment of Open MPI's programs. A table of variables and their facts; see
 // README.md.
 #include <cstring>
 #include <pmix/sdk/component.hpp>

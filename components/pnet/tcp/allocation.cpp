@@ -36,7 +36,7 @@ class Reader {
         ByteView bytes;
         return read(number(), bytes) ? std::string(bytes.begin(), bytes.end()) : std::string();
     }
-    /// A number of things that take so many bytes each at least: it cannot be larger than what is there.
+    /// A count of elements with at least `least` bytes each: it cannot exceed the bytes that are left.
     size_t count(size_t least) {
         const size_t count = number();
         if (count > in_.remaining() / least) fail();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The static ports that the administrator gave away, and who has them. Not locked: one thread at a time.
+// The static ports that the administrator assigned, and their owners. Not locked: one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ class Ports {
     bool parse(std::string_view text, std::string& complaint);
 
     enum class Outcome : uint8_t { Taken, NoSuchPool, TooFew };
-    /// Takes `count` ports of the first pool of that type and plane (empty: any) that has so many; tells
-    /// which it was. `owner` is how they are given back.
+    /// Takes `count` ports of the first pool of that type and plane (empty: any) that has so many; returns
+    /// the pool's in `type` and `plane`. The ports are given back by `owner`.
     Outcome take(const std::string& owner, size_t count, std::string& type, std::string& plane,
                  PortRanges& taken);
     void give_back(const std::string& owner);

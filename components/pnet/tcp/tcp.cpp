@@ -198,7 +198,7 @@ class Tcp {
                           "ports for each process need PMIX_NODE_MAP and PMIX_PROC_MAP of the job");
         }
         const std::string owner = std::string(job.nspace) + '\n' + one.id;
-        ports_.give_back(owner);  // asked again, it is answered anew
+        ports_.give_back(owner);  // a repeated request gets a new allocation
         const size_t count = one.per_node + most * one.per_process;
         if (count > 0) {
             take(owner, count, one);
@@ -318,7 +318,7 @@ class Tcp {
     const sdk::Host host_;
     const std::string include_, exclude_;
     Ports ports_;
-    std::multimap<std::string, std::string> owners_;       // by job: who has ports, for ports_
+    std::multimap<std::string, std::string> owners_;       // by job: owners of ports, for ports_
     std::map<std::string, std::vector<Interface>> nodes_;  // by node, as inventories said
 };
 

@@ -30,8 +30,8 @@ struct CloseContext {
 };
 using Context = std::unique_ptr<struct munge_ctx, CloseContext>;
 
-/// Whether nobody listens at the path any more. libmunge tries for two seconds to find that out. A datagram
-/// socket is never connected to munged's (the kernel says EPROTOTYPE), so munged does not notice the
+/// Whether no process listens at the path any more. libmunge tries for two seconds to find that out. A
+/// datagram socket is never connected to munged's (the kernel says EPROTOTYPE), so munged does not notice the
 /// question.
 bool deserted(const char* path) {
     sockaddr_un address{};

@@ -32,7 +32,7 @@ struct AddressWish {
 };
 
 /// The addresses that fit the wish, best first: IPv4 before IPv6; loopback only, unless others are wished for
-/// (remote, or the lists leave no loopback). The error names the lists and what there is.
+/// (remote, or the lists leave no loopback). The error names the lists and the available interfaces.
 Result<std::vector<Address>> choose_addresses(const std::vector<Interface>& available,
                                               const AddressWish& wish);
 

@@ -36,8 +36,8 @@ bool same_pair(const inet_diag_sockid& a, const inet_diag_sockid& b) {
            std::memcmp(a.idiag_dst, b.idiag_dst, sizeof a.idiag_dst) == 0;
 }
 
-/// The kernel falls back to a listening socket of that port, and a socket that nobody has open any more is
-/// shown as user 0: neither proves anything.
+/// The kernel falls back to a listening socket of that port, and shows a socket that is open in no process
+/// as user 0: neither proves anything.
 bool is_owned_end(const inet_diag_msg& found, const inet_diag_sockid& wanted) {
     const auto states = {TCP_ESTABLISHED, TCP_CLOSE_WAIT, TCP_FIN_WAIT1, TCP_FIN_WAIT2};
     return std::ranges::find(states, found.idiag_state) != states.end() && found.idiag_inode != 0 &&

@@ -75,7 +75,7 @@ Result<std::vector<Address>> candidates(const AddressWish& wish) {
 Result<UniqueFd> listen_on(const Address& address) {
     auto fd = stream_socket(address.family());
     if (!fd) return fd;
-    // A fixed port is free again at once when its server has gone.
+    // A fixed port is free immediately after the end of its server.
     if (address.port() != 0) set_option(fd->get(), SOL_SOCKET, SO_REUSEADDR, 1);
     if (address.family() == AF_INET6) set_option(fd->get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
     if (::bind(fd->get(), address.get(), address.length()) != 0 || ::listen(fd->get(), SOMAXCONN) != 0) {
@@ -135,7 +135,7 @@ Result<Socket> Tcp::connect(std::string_view uri, std::chrono::milliseconds limi
     auto socket = connect_stream(address->get(), address->length(), limit, address->text());
     if (!socket) return socket;
     const std::optional<Address> own = Address::own_of(socket->fd.get());
-    // A socket can connect to itself if nobody listens on an ephemeral port.
+    // A socket can connect to itself if no process listens on an ephemeral port.
     if (own && own->same_host(*address) && own->port() == address->port()) {
         return system_error("cannot connect to " + socket->peer, ECONNREFUSED);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ptl/tcp: connections by TCP, over the loopback interface unless told otherwise.
+// ptl/tcp: connections by TCP, over the loopback interface by default.
 #pragma once
 
 #include <string>

@@ -22,8 +22,8 @@ constexpr std::string_view kScheme = "usock://";
 // number.
 constexpr int kNames = 1000;
 
-/// A server of root's has clients of other users: whoever gets through the session directory may connect, and
-/// the kernel tells who it is. Any other server has clients of its own user.
+/// A server of root has clients of other users: a process that can pass the session directory may connect,
+/// and the kernel gives its user. Any other server has clients of its own user.
 Result<mode_t> file_mode(const std::string& wanted) {
     if (wanted.empty()) return geteuid() == 0 ? 0666 : 0600;
     unsigned mode = 0;
@@ -39,7 +39,7 @@ std::optional<PeerCredentials> credentials_of(int fd) {
     ucred kernel{};
     socklen_t size = sizeof kernel;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &kernel, &size) != 0) return std::nullopt;
-    // -1 is nobody: the peer was not connected by a process.
+    // -1 is no user: the peer was not connected by a process.
     if (kernel.uid == static_cast<uid_t>(-1)) return std::nullopt;
     return PeerCredentials{kernel.uid, kernel.gid, kernel.pid};
 }
@@ -149,8 +149,8 @@ Result<std::unique_ptr<Listener>> Usock::listen(const ListenOptions& options) {
             return system_error("cannot make the socket " + place.path(), errno);
         }
     }
-    // Through a descriptor of the file, so that nobody can slip another one under the change of mode. Nobody
-    // can connect before listen(); without /proc the mode stays as the process's mask left it.
+    // The mode is changed through a descriptor of the file, so that no other file can take its place. No
+    // client can connect before listen(); without /proc the mode stays as the process's mask left it.
     const UniqueFd file(::openat(directory_fd.get(), place.name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     struct stat made {};
     if (!file || fstat(file.get(), &made) != 0 || !S_ISSOCK(made.st_mode)) {

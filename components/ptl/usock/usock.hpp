@@ -10,7 +10,7 @@
 namespace muster::usock {
 
 struct Settings {
-    bool disabled = false;  ///< nobody is listened to here; connect() is not concerned
+    bool disabled = false;  ///< does not listen; connect() is not affected
     std::string mode{};  ///< of the socket's file, octal where it begins with 0; empty: by the server's user
 };
 
