@@ -48,7 +48,7 @@ pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t target
                           const pmix_info_t info[], size_t count, pmix_info_cbfunc_t callback, void* data) {
     return guarded([&]() -> pmix_status_t {
         std::vector<ProcName> procs = names_of(targets, target_count);
-        // None named: all of the requestor's job.
+        // Without targets, the request is for all of the requestor's job.
         if (procs.empty()) procs.push_back({name_of(*requestor).nspace, PMIX_RANK_WILDCARD});
         std::vector<Control::Step> steps;
         for (const pmix_info_t& one : Infos(info, count)) {

@@ -21,7 +21,7 @@ pmix_status_t register_events(pmix_status_t*, size_t, const pmix_info_t info[], 
     return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
 }
 
-/// What the event asks the host to do with what it is about: the widest end that it names.
+/// The actions that an event requests from the host: of several ends the widest one.
 pmix_status_t read_wishes(const Infos& infos, std::vector<Control::Step>& steps) {
     using Action = Control::Action;
     const int64_t seconds = infos.integer(PMIX_EVENT_ACTION_TIMEOUT).value_or(0);
@@ -105,8 +105,8 @@ void add_facts(InfoList& info, const Notice& notice) {
     info.add(PMIX_EVENT_TIMESTAMP, &time, PMIX_TIME);
 }
 
-/// The library knows that a process has left a group, and asks for no more with it among the members: what
-/// the launcher has heard from this node before goes on without it.
+/// Tells the launcher that a process has left a group. The library starts no further operation with it, and
+/// the launcher completes operations that this node started earlier without it.
 void tell_departure(const GroupDeparture& departure) {
     on_loop([body = pack(departure)] { this_node().link().tell(Topic::Group, body); });
 }

@@ -49,7 +49,7 @@ struct Piece {
     uint64_t number;
 };
 
-/// The launcher sends output that somebody here has asked for.
+/// Delivers output from the launcher that a process or tool here asked for.
 void deliver(uint64_t, Buffer& in) {
     auto piece = std::make_unique<Piece>();
     ProcName source;

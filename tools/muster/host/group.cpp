@@ -12,7 +12,7 @@
 namespace muster::launcher {
 namespace {
 
-/// The results for the library: who is in, the context id, and what the servers told each other.
+/// The results for the library: the members, the context id, and the data that the servers exchange.
 InfoList results_of(const GroupAnswer& answer) {
     InfoList results;
     results.procs(PMIX_GROUP_MEMBERSHIP, answer.members);
@@ -41,8 +41,8 @@ pmix_status_t group(pmix_group_operation_t operation, char id[], const pmix_proc
         const pmix_status_t status = check_required("group", directives);
         if (status != PMIX_SUCCESS) return status;
         const pmix_info_t* endpoints = directives.find(PMIX_GROUP_ENDPT_DATA);
-        // The launcher hears who leaves, and counts without them; not what fails for somebody who is done
-        // with PMIx and runs on.
+        // The launcher gets departures and counts without these processes. It gets no failure of a process
+        // that has finalized and keeps running.
         if (directives.find(MUSTER_GROUP_STANDIN) != nullptr && endpoints == nullptr)
             return PMIX_OPERATION_SUCCEEDED;
         const auto wanted = [&](const char* key) { return directives.is_true(key); };

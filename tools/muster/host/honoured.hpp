@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The attributes that each upcall honours: what is required and not among them is refused, and the library
-// tells those who ask (PMIX_HOST_ATTRIBUTES).
+// The attributes that each upcall honours: other required ones are refused, and the library reports the
+// list in queries (PMIX_HOST_ATTRIBUTES).
 #pragma once
 
 #include <string_view>
@@ -22,7 +22,7 @@ const std::vector<const char*>& honoured_by(std::string_view upcall);
 /// The keys that queries answer.
 const std::vector<const char*>& query_keys();
 
-/// Tells the library which attributes the upcalls honour. Behind PMIx_server_init.
+/// Registers the attributes that the upcalls honour. After PMIx_server_init.
 void register_attributes();
 
 }  // namespace muster::launcher

@@ -76,7 +76,7 @@ Initiator Initiator::from_environment() {
     const std::string pipe = variable("PMIX_KEEPALIVE_PIPE");
     const auto parsed = std::from_chars(pipe.data(), pipe.data() + pipe.size(), initiator.keepalive);
     if (parsed.ec != std::errc() || parsed.ptr != pipe.data() + pipe.size()) initiator.keepalive = -1;
-    // For nobody whom we start.
+    // Our children must not inherit it.
     if (initiator.keepalive >= 0) fcntl(initiator.keepalive, F_SETFD, FD_CLOEXEC);
     for (char** variable = environ; initiator.waits_for_us() && *variable != nullptr; ++variable) {
         if (strncmp(*variable, "PMIX_", 5) == 0 && strncmp(*variable, "PMIX_MCA_", 9) != 0)

@@ -111,7 +111,7 @@ int Node::run() {
     dup2(null, 1);
     close(null);
 
-    can_stop_on_exec();  // asked as long as nobody else waits for children
+    can_stop_on_exec();  // asked while no other thread waits for children
     std::string error;
     if (!start_server(error)) {
         fail(error);
@@ -216,7 +216,7 @@ std::string Node::uri() const {
     return text;
 }
 
-/// Tells the launcher what the tool wants that has started muster, where there is one.
+/// Sends the launcher the directives of the tool that started muster, if there is one.
 bool Node::join(std::string& error) {
     const Initiator& initiator = plan_.initiator;
     if (!initiator.waits_for_us() && !initiator.pause) return true;
@@ -353,7 +353,7 @@ void Node::end() {
         if (!plan_.rendezvous.empty()) unlink(plan_.rendezvous_by_name.c_str());
     }
     link_->flush();
-    // The launcher removes the directory of the run; if it cannot any more, who is last does.
+    // The launcher removes the directory of the run. If it has ended, the last node does.
     if (launcher_gone_) {
         remove_session_dir(dir_);
         rmdir(plan_.session_dir.c_str());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A node daemon: a PMIx server with its host side, and the ranks of one (pretended) node. A process of its
-// own, forked from the launcher before that has any thread; it is told of jobs, and talks to the launcher, by
-// a Link.
+// own, forked from the launcher before that has any thread. It gets jobs from the launcher, and talks to it,
+// by a Link.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ struct NodePlan {
     std::string rendezvous_by_name;  ///< the same by the server's namespace
     std::string session_dir;         ///< of the run; the node makes its own below
     int launcher_fd = -1;
-    std::string scheduler;   ///< of the first node: the URI of who decides about resources; empty: nobody
+    std::string scheduler;   ///< of the first node: the scheduler's URI; empty: none
     Initiator initiator;     ///< of the first node: the tool that guides muster
     std::string parameters;  ///< of the first node: the names of those of the command line, a comma list
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The upcall query: what the launcher knows of the jobs, and all nodes of groups, in PMIx's words. The
-// library has answered before what it knows itself (process sets, groups of its node, attributes).
+// The upcall query: the launcher's data about jobs, and groups across all nodes, as PMIx values. The
+// library has answered its own keys before (process sets, groups of its node, attributes).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <pmix.h>
@@ -357,7 +357,7 @@ bool Answers::namespace_info(const Question& question) {
     return true;
 }
 
-/// Of each node: its server, and the mean of the processes that are meant.
+/// For each node: its server's memory, and the mean over the selected processes.
 bool Answers::memory(const Question& question) {
     const std::vector<std::string>& names = this_node().plan().names;
     std::map<uint32_t, std::vector<float>> samples;
