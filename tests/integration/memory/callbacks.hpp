@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the calls under test share: their callbacks, which are counted, and the wait for them.
+// Shared parts of the calls under test: their callbacks, which are counted, and the wait for them.
 #pragma once
 
 #include <pmix_server.h>
@@ -15,9 +15,9 @@ namespace failing {
 constexpr pmix_status_t kCode = -3000;
 
 extern pmix_proc_t self, everybody;
-extern size_t handler;  ///< what the last registration was called by
+extern size_t handler;  ///< the reference of the last registration
 
-// The call that is not blocking and waited for now: its callback is told from late ones by its number.
+// The number of the non-blocking call that is waited for now: it distinguishes its callback from late ones.
 extern std::atomic<long> promised;
 extern std::atomic<pmix_status_t> answer;
 extern std::atomic<bool> here;
@@ -43,13 +43,13 @@ void on_event(size_t id, pmix_status_t status, const pmix_proc_t* source, pmix_i
 void on_output(size_t id, pmix_iof_channel_t channel, pmix_proc_t* source, pmix_byte_object_t* bytes,
                pmix_info_t* info, size_t ninfo);
 
-/// How a call is begun, and what is told of each callback, before anything else: for programs that look at
-/// when and where that is.
+/// Hooks of programs that watch when and on which thread calls happen: `begin` starts each call, and
+/// `on_callback` runs first in each callback.
 using Begin = pmix_status_t (*)(const std::function<pmix_status_t()>& start);
 extern Begin begin;
 extern void (*on_callback)();
 
-/// `start` begins a call with the data of its callback. A call that is over at once has succeeded.
+/// `start` begins a call with the data of its callback. PMIX_OPERATION_SUCCEEDED counts as success.
 template <class Start>
 pmix_status_t wait_for(const Start& start) {
     here = false;

@@ -18,7 +18,7 @@ struct Call {
     std::function<void()> after = [] {};  ///< where it has succeeded
 };
 
-/// Of an initialised process of the role "client", "tool" or "server"; and the calls that begin and end it.
+/// The calls of an initialised process of the role "client", "tool" or "server", with init and finalize.
 std::vector<Call> calls_of(const std::string& role);
 
 /// Waits for the callbacks of calls that are not blocking. Whether each of those that were promised one was

@@ -46,7 +46,7 @@ std::vector<Call> client_calls() {
         return wait_for(
             [](void* data) { return PMIx_Disconnect_nb(&everybody, 1, nullptr, 0, on_status, data); });
     }).before = connect;
-    // Of nobody, so that the program goes on.
+    // Aborts an unknown process, so that the program continues.
     add("abort", [] {
         static pmix_proc_t nobody;
         PMIX_LOAD_PROCID(&nobody, "nobody", 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls of everybody who has somebody to ask: data, events, queries.
+// Calls of every process that has a server or host: data, events, queries.
 #include <pmix.h>
 #include <pmix_server.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ pmix_query_t* namespaces() {
 
 }  // namespace
 
-/// Calls of everybody who has somebody to ask.
+/// Calls of every process that has a server or host.
 std::vector<Call> everyday_calls() {
     static const int one = 1;
     Calls calls;
@@ -50,7 +50,7 @@ std::vector<Call> everyday_calls() {
         return wait_for([](void* data) { return PMIx_Query_info_nb(namespaces(), 1, on_info, data); });
     });
     const auto unpublish = [] { PMIx_Unpublish(nullptr, nullptr, 0); };
-    // What a call without its answer has published is there when it is made again.
+    // A failed call may have published its data, which would make the next call fail.
     const auto around = [&](Call& call) {
         call.before = unpublish;
         call.after = unpublish;

@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
     alarm(kPatience);
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
     if (!of_life && find(calls, "init")->run() != PMIX_SUCCESS) return 3;
-    // What is done once is done.
+    // A first run does the work that happens only once.
     call->before();
     const pmix_status_t usual = call->run();
     std::printf("usually %s\n", PMIx_Error_string(usual));

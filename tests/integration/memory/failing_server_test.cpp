@@ -22,7 +22,7 @@ long step() {
 
 class FailingServer : public testing::TestWithParam<How> {
   protected:
-    /// What the two processes of a job call at the same time.
+    /// Starts the call that the two processes of a job make at the same time.
     using Start = std::function<Call(Process& process)>;
 
     /// Has each allocation of the server fail in turn while it serves the call.

@@ -7,7 +7,7 @@
 namespace failing {
 namespace {
 
-pmix_proc_t nobody;  // one who has not invited
+pmix_proc_t nobody;  // has not invited this process
 
 void construct() {
     pmix_info_t* results = nullptr;

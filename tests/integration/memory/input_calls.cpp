@@ -8,7 +8,7 @@
 namespace failing {
 namespace {
 
-// What a process prints on stdout goes to the harness: only stderr is pulled.
+// Only stderr is pulled: stdout of a process goes to the harness.
 size_t puller = 0;
 
 void on_pull(pmix_status_t status, size_t id, void* data) {
