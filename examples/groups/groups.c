@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A group among the processes of a job, as the Standard wants programs to use them: a name that nothing else
-// has, handlers for the events that the program depends on, a time limit on whatever waits for others, one
-// process that leaves by itself, and an end that all who are left call together.
+// has, handlers for the events that the program depends on, a time limit on every call that waits, one
+// process that leaves by itself, and a destruct that all remaining processes call together.
 //
 //     muster -n 4 groups             every process joins in
 //     muster -n 6 --nodes 3 groups   the same over three (pretended) nodes
@@ -17,7 +17,7 @@
 static pmix_proc_t me;
 static char group[PMIX_MAX_NSLEN + 1];
 
-// What the handler has seen: written on the library's thread, read by ours.
+// The handler's counters: written on the library's thread, read by ours.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static unsigned gone;
@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
     // All have looked before the first makes the group.
     check(PMIx_Fence(NULL, 0, NULL, 0), "PMIx_Fence");
 
-    // First the handlers: what happens before is not told.
+    // Handlers come first: earlier events would be missed.
     pmix_status_t codes[] = {PMIX_GROUP_LEFT, PMIX_GROUP_MEMBER_FAILED};
     if (PMIx_Register_event_handler(codes, 2, NULL, 0, on_gone, NULL, NULL) < 0)
         fail("PMIx_Register_event_handler", "refused");
@@ -146,7 +146,7 @@ int main(int argc, char** argv) {
     } else {
         if (members > 1) wait_for_gone(1);
         check(PMIx_Fence(&all, 1, &directives[1], 1), "fence over who is left");
-        // When nobody needs it any more, all who are left end it together.
+        // All remaining members end the group together.
         check(PMIx_Group_destruct(group, &directives[1], 1), "PMIx_Group_destruct");
     }
     check(PMIx_Fence(NULL, 0, NULL, 0), "PMIx_Fence");

@@ -32,7 +32,7 @@ static void check(pmix_status_t status, const char* what) {
 
 // --- events ---
 
-// What has happened so far.
+// The state so far.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool launcher_ready, job_launched, job_waits, job_over;
@@ -109,7 +109,7 @@ static void begin(const char* uri) {
     if (handler < 0) check(handler, "events");
 }
 
-// Tells the launcher where we are, and lets it see our end.
+// Gives the launcher our address, and lets it notice our end.
 static void add_rendezvous(pmix_app_t* app, bool local) {
     pmix_value_t* uri = NULL;
     check(PMIx_Get(&me, PMIX_SERVER_URI, NULL, 0, &uri), "our own URI");
@@ -120,7 +120,7 @@ static void add_rendezvous(pmix_app_t* app, bool local) {
     char number[16];
     snprintf(number, sizeof number, "%d", ends[0]);
     PMIx_Setenv("PMIX_KEEPALIVE_PIPE", number, true, &app->env);
-    // Ours closes when this process ends; nobody else may have it.
+    // Our end closes when this process ends; no child may inherit it.
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
 }
 
@@ -198,7 +198,7 @@ static void start_job(char** words, int count) {
     PMIX_APP_DESTRUCT(&app);
 }
 
-// What a debugger would attach to.
+// Prints the processes to which a debugger would attach.
 static void show_processes(void) {
     char key[] = PMIX_QUERY_PROC_TABLE;
     char* keys[] = {key, NULL};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An ordinary MPI program: nothing in it knows of Muster. Built with Debian's mpicc and started by muster,
+// An ordinary MPI program that has no code for Muster. Built with Debian's mpicc and started by muster,
 // its MPI library is a client of Muster's server.
 //
 //     mpicc mpi_ring.c -o mpi_ring && muster -n 4 mpi_ring

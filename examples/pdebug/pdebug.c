@@ -7,7 +7,7 @@
 //     pdebug 4711 muster-host-4711@2    that job
 //     pdebug URI                    the same by the URI of its server (muster --report-uri)
 //
-// The daemons are this program again (pdebug --daemon). Each learns from its job's data whom it is to debug,
+// The daemons are this program again (pdebug --daemon). Each reads from its job's data which job to debug,
 // asks its server for the processes on its node, and attaches gdb to them.
 #include <pmix.h>
 #include <pmix_tool.h>
@@ -103,7 +103,7 @@ static int run_daemon(void) {
 
 // --- the front end ---
 
-// What has come from the daemons, a text a source: pieces end anywhere.
+// Output of the daemons, a text for each source: a piece may end anywhere.
 struct source {
     pmix_rank_t daemon;
     char* text;
@@ -296,7 +296,7 @@ int main(int argc, char** argv) {
     if (handler < 0) fail("events", handler);
     pmix_nspace_t daemons;
     start_daemons(job, daemons);
-    // What they wrote before we ask is kept for us.
+    // The launcher keeps earlier output for us.
     pmix_proc_t all;
     PMIx_Load_procid(&all, daemons, PMIX_RANK_WILDCARD);
     const pmix_status_t pull =
