@@ -125,7 +125,7 @@ class GroupConstruct : public CollectiveOperation {
     /// Reports the end of members that no server counted and no notification named.
     void tell_of_missing(const Collective& collective, const std::vector<pmix_proc_t>& members,
                          const std::vector<GroupPart>& parts);
-    /// Those of `hearers` that are connected here, want this event, and have a library that sends decisions.
+    /// The `hearers` that are connected here, want this event, and have a library that sends decisions.
     std::vector<pmix_proc_t> deciding(const std::vector<pmix_proc_t>& hearers, pmix_status_t code) const;
     Elsewhere& elsewhere(const std::string& id);
 

@@ -103,7 +103,7 @@ class Invitations {
     void check(const InvitationPtr& invitation);
     void finish(const InvitationPtr& invitation);
     void announce(const InvitationPtr& invitation, std::optional<size_t> context_id);
-    /// Aborts it, unless the group has been announced. Those in `told` get no notification.
+    /// Aborts it, unless the group has been announced. Processes in `told` get no notification.
     void give_up(const InvitationPtr& invitation, pmix_status_t status,
                  const std::vector<pmix_proc_t>& told = {});
     void time_is_over(const InvitationPtr& invitation);
