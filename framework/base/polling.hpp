@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Polling before sleeping, if processors are idle: waking one takes several times
-// as long as most answers do (docs/decisions/0038, 0055).
+// Polling before sleeping, if processors are idle: the wake-up of an idle one takes several times as long as
+// most answers do (docs/decisions/0038, 0055).
 #pragma once
 
 #include <sched.h>
