@@ -24,8 +24,8 @@ void define_library_parameters(Parameters& parameters) {
          "How many requests of one process, or of all tools of one user, may wait for their answer; what is "
          "asked beyond is refused (PMIX_ERR_OUT_OF_RESOURCE)."},
         {"server", "base", "max_foreign_processes", Size, "4096", "",
-         "Of how many processes that belong to no job registered here what the host gave is kept; then the "
-         "oldest is forgotten, and the host asked when somebody wants it again."},
+         "Number of processes of unregistered jobs whose data from the host is cached; then the oldest entry "
+         "is dropped, and the next request for it goes to the host."},
         {"server", "base", "max_request_memory", Size, "512m", "bytes",
          "How much memory these requests may take together, and what is found for one query."},
         {"server", "base", "max_group_memory", Size, "1g", "bytes",
@@ -60,12 +60,12 @@ void define_library_parameters(Parameters& parameters) {
         {"client", "base", "connect_timeout", Seconds, "60", "seconds",
          "How long a client waits for its server to accept it."},
         {"tool", "base", "connect_attempts", Unsigned, "10", "",
-         "How often a tool looks for a server that it was told to connect to, where it does not say so "
-         "itself (PMIX_CONNECT_MAX_RETRIES)."},
+         "How often a tool looks for the server that it has to connect to, unless the tool sets "
+         "PMIX_CONNECT_MAX_RETRIES."},
         {"tool", "base", "connect_delay", Seconds, "0.01", "seconds",
          "How long a tool waits before it looks again (PMIX_CONNECT_RETRY_DELAY)."},
         {"tool", "base", "trust_foreign_files", Bool, "false", "",
-         "Whether a tool believes rendezvous files that belong neither to root nor to its own user."},
+         "Whether a tool trusts rendezvous files that belong neither to root nor to its own user."},
         {"pmix", "event", "cache_size", Size, "1m", "bytes",
          "Room for events that are held for handlers which register later; the oldest give way."},
         {"pmix", "event", "queue_size", Size, "64m", "bytes",
@@ -78,8 +78,8 @@ void define_library_parameters(Parameters& parameters) {
          "of "
          "its process, which the event carries. 0: not at all."},
         {"pmix", "iof", "cache_size", Size, "1m", "bytes",
-         "Room for forwarded output of each channel of a job that nobody has asked for yet; the oldest gives "
-         "way. 0 keeps none."},
+         "Room for forwarded output of each channel of a job that has no reader yet; the oldest output is "
+         "dropped. 0 keeps none."},
         {"pmix", "iof", "max_registrations", Size, "1024", "",
          "How many requests for output one process may have open at a server."},
         {"pmix", "progress", "poll_time", Unsigned, "75", "microseconds",

@@ -427,7 +427,7 @@ Parameters::Parameters(Sources sources) : impl_(std::make_unique<Impl>()) {
                   .name = "warn_unknown",
                   .type = ParameterType::Bool,
                   .default_value = "false",
-                  .help = "Name, once, the parameters that were set and that nothing knows."});
+                  .help = "List, once, the parameters that are set and unknown."});
 }
 
 Parameters::~Parameters() = default;

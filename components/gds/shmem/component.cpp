@@ -7,8 +7,8 @@ namespace {
 
 constexpr muster_param_t kParameters[] = {
     {"limit", MUSTER_PARAM_SIZE, "1g", "bytes",
-     "How large the segment of a namespace may become: that much address space is taken in the server and in "
-     "each of its processes, and memory only for what is in it. 0: there is none.",
+     "Maximum size of the segment of a namespace. The server and each of its processes reserve this much "
+     "address space; memory is used only for the content. 0: no segment.",
      nullptr, nullptr},
 };
 

@@ -81,7 +81,7 @@ class Syslog {
 };
 
 constexpr muster_param_t kParameters[] = {
-    {"level", MUSTER_PARAM_CHOICE, "err", nullptr, "Priority of messages that name none.",
+    {"level", MUSTER_PARAM_CHOICE, "err", nullptr, "Priority of messages without one.",
      "emerg,alert,crit,err,warn,notice,info,debug", nullptr},
     {"facility", MUSTER_PARAM_CHOICE, "user", nullptr, "Facility under which messages are filed.",
      "auth,authpriv,daemon,user", nullptr},

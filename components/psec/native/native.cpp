@@ -70,8 +70,8 @@ class Native {
 
 constexpr muster_param_t kParams[] = {
     {"trust_claims", MUSTER_PARAM_BOOL, "false", nullptr,
-     "Believe a peer of which the kernel says nothing, such as a tool on another machine, who it says it is",
-     nullptr, nullptr}};
+     "Trust the identity of a peer that the kernel cannot verify, such as a tool on another machine", nullptr,
+     nullptr}};
 
 }  // namespace
 
