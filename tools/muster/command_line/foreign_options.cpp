@@ -29,7 +29,7 @@ constexpr auto kForeign = std::to_array<Spelling>({
     {"output", kSlurm, OtherMeaning, "", "", "--output takes words; write --output file=NAME"},
 
     // Options about a launcher's daemons on other machines.
-    {"prefix", kOpenMpi | kPrrte, Remote, "DIR", "", "Where the launcher is on other machines"},
+    {"prefix", kOpenMpi | kPrrte, Remote, "DIR", "", "Folder of the launcher on other machines"},
     {"noprefix", kOpenMpi | kPrrte, Remote, "", "", ""},
     {"pmix-prefix", kPrrte, Remote, "DIR", "", ""},
     {"launch-agent", kOpenMpi | kPrrte, Remote, "COMMAND", "", "The command that starts daemons"},
