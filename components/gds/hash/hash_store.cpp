@@ -56,7 +56,9 @@ void HashStore::set_context(StoreContext context) {
 
 Result<void> HashStore::register_job(const char* nspace, int32_t nlocalprocs, InfoView info) {
     if (nspace == nullptr) return Error{PMIX_ERR_BAD_PARAM, "a namespace must have a name"};
-    if (nlocalprocs < -1) return Error{PMIX_ERR_BAD_PARAM, "a number of local processes cannot be negative"};
+    if (nlocalprocs < -1)
+        return Error{PMIX_ERR_BAD_PARAM,
+                     "the number of local processes is less than -1 (which is an update)"};
     try {
         Registration registration(*this, Source::Host);
         std::optional<uint32_t> local_procs;

@@ -156,7 +156,7 @@ void HashStore::forget_resources(InfoView info) {
 }
 
 Result<void> HashStore::register_session(uint32_t id, InfoView info) {
-    if (id == UINT32_MAX) return Error{PMIX_ERR_BAD_PARAM, "UINT32_MAX is the number of no session"};
+    if (id == UINT32_MAX) return Error{PMIX_ERR_BAD_PARAM, "UINT32_MAX is not a session ID"};
     try {
         Read read;
         if (auto done = read_session(id, info, false, read); !done) return done;

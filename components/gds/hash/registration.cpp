@@ -104,12 +104,13 @@ Result<InfoView> infos_of(const pmix_info_t& info, std::string_view where) {
 
 Result<Qualified> read_qualified(const pmix_value_t& value) {
     const InfoView infos = value_as_infos(&value);
-    if (infos.empty()) return Error{PMIX_ERR_BAD_PARAM, "a qualified value must be an array of infos"};
+    if (infos.empty()) return Error{PMIX_ERR_BAD_PARAM, "PMIX_QUALIFIED_VALUE must be an array of infos"};
     Qualified out;
     out.key = key_view(infos[0].key);
     std::optional<Value> copy = Value::copy_of(&infos[0].value);
     std::optional<Info> qualifiers = Info::copy_of(infos.data + 1, infos.size - 1);
-    if (!copy || !qualifiers) return Error{PMIX_ERR_BAD_PARAM, "a qualified value cannot be copied"};
+    if (!copy || !qualifiers)
+        return Error{PMIX_ERR_BAD_PARAM, "PMIX_QUALIFIED_VALUE has an entry that cannot be copied"};
     out.value = std::make_shared<const Value>(std::move(*copy));
     out.qualifiers = std::move(*qualifiers);
     return out;

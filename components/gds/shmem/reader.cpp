@@ -25,9 +25,9 @@ Result<void> Reader::check(std::string_view nspace) const {
     if (header == nullptr) return refused("it is too short");
     Header copy;
     std::memcpy(&copy, header, sizeof copy);
-    if (copy.magic != kMagic) return refused("it is none of gds/shmem");
+    if (copy.magic != kMagic) return refused("it has no header of gds/shmem");
     if (copy.layout != kLayout) {
-        return refused("its layout is " + std::to_string(copy.layout) + ", here it is " +
+        return refused("its layout is " + std::to_string(copy.layout) + ", this library reads " +
                        std::to_string(kLayout));
     }
     if (copy.machine != kMachine) return refused("it was made by a program for another machine");

@@ -71,7 +71,8 @@ Result<std::unique_ptr<Segment>> Segment::create(uint64_t limit, const std::stri
     if (getrlimit(RLIMIT_FSIZE, &files) == 0) limit = std::min<uint64_t>(limit, files.rlim_cur);
     limit = limit / page_size() * page_size();
     if (limit < kStep)
-        return Error{PMIX_ERR_OUT_OF_RESOURCE, "files of this process may not be as large (ulimit -f)"};
+        return Error{PMIX_ERR_OUT_OF_RESOURCE,
+                     "the limit of the file size is too small; raise it (ulimit -f)"};
     std::unique_ptr<Segment> segment(new Segment());
     segment->fd_.reset(memfd_create(name.substr(0, 200).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!segment->fd_) return system_error("memfd_create", errno);
@@ -96,7 +97,7 @@ Result<std::unique_ptr<Segment>> Segment::create(uint64_t limit, const std::stri
 Result<void> Segment::grow(uint64_t end) {
     const uint64_t has = reached();
     if (end <= has) return {};
-    if (end > limit_) return Error{PMIX_ERR_OUT_OF_RESOURCE, "its limit is reached"};
+    if (end > limit_) return Error{PMIX_ERR_OUT_OF_RESOURCE, "its limit is reached (gds_shmem_limit)"};
     const uint64_t wanted = std::min(limit_, round_up(std::max(end, has + std::max(kStep, has / 4)), kStep));
     // Readers' checks see allocated pages as holes until they are written. If the kernel cannot do both at
     // once (before Linux 5.14), or has no room, allocate first: a write without room would kill this process.
@@ -115,7 +116,7 @@ Result<std::unique_ptr<Segment>> Segment::attach(UniqueFd fd, std::optional<uid_
     };
     struct stat facts {};
     if (fstat(fd.get(), &facts) != 0) return system_error("fstat of the server's segment", errno);
-    if (!S_ISREG(facts.st_mode)) return refused("it is no file in memory");
+    if (!S_ISREG(facts.st_mode)) return refused("it is not a memfd");
     if (owner && facts.st_uid != *owner) return refused("it belongs to another user than the server");
     const int seals = fcntl(fd.get(), F_GET_SEALS);
     if (seals < 0 || (seals & kSizeSeals) != kSizeSeals)
@@ -123,7 +124,7 @@ Result<std::unique_ptr<Segment>> Segment::attach(UniqueFd fd, std::optional<uid_
     const bool owners_alone = owner && (facts.st_mode & ACCESSPERMS) == kMode;
     if ((seals & F_SEAL_FUTURE_WRITE) == 0 && !owners_alone) return refused("others could write to it");
     if (facts.st_size <= 0 || static_cast<uint64_t>(facts.st_size) % page_size() != 0)
-        return refused("its size is none of a segment");
+        return refused("its size is not a multiple of the page size");
     std::unique_ptr<Segment> segment(new Segment());
     segment->limit_ = static_cast<uint64_t>(facts.st_size);
     segment->base_ = map_guarded(fd.get(), segment->limit_, PROT_READ);

@@ -31,7 +31,7 @@ Result<void> Writer::begin(std::string_view nspace) {
 Result<uint64_t> Writer::allocate(uint64_t size) {
     const uint64_t offset = used_;
     if (size > segment_.limit() || offset > segment_.limit() - size)
-        return Error{PMIX_ERR_OUT_OF_RESOURCE, "its limit is reached"};
+        return Error{PMIX_ERR_OUT_OF_RESOURCE, "its limit is reached (gds_shmem_limit)"};
     const uint64_t end = offset + size;
     if (auto grown = segment_.grow(end); !grown) return grown.error();
     used_ = (end + kAlign - 1) / kAlign * kAlign;
@@ -187,13 +187,14 @@ Result<void> Writer::insert(Kind kind, uint32_t of, std::string_view key, const 
     }
     const auto write = [&]() -> Result<void> {
         const auto crowded = [] {
-            return Error{PMIX_ERR_OUT_OF_RESOURCE, "too many keys fall upon one place of its table"};
+            return Error{PMIX_ERR_OUT_OF_RESOURCE, "too many keys collide in its table"};
         };
         if (known == nullptr && free_slot == nullptr) return crowded();
         auto name = intern(key);
         if (!name) return name.error();
         if (done != nullptr) done->key = *name;
-        if (payload.length > segment_.limit()) return Error{PMIX_ERR_OUT_OF_RESOURCE, "its limit is reached"};
+        if (payload.length > segment_.limit())
+            return Error{PMIX_ERR_OUT_OF_RESOURCE, "its limit is reached (gds_shmem_limit)"};
         const uint64_t table = table_;
         if (auto room = make_room(); !room) return room;
         uint64_t* slot = known;

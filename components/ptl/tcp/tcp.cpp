@@ -99,7 +99,8 @@ Result<std::unique_ptr<Listener>> Tcp::listen(const ListenOptions& options) {
     wish.remote = options.remote;
     auto addresses = candidates(wish);
     if (!addresses) return addresses.error();
-    if (addresses->empty()) return Error{PMIX_ERR_NOT_AVAILABLE, "there is no address to listen on"};
+    if (addresses->empty())
+        return Error{PMIX_ERR_NOT_AVAILABLE, "no interface has an address to listen on (ptl_tcp_if_include)"};
 
     Error last;
     for (Address address : *addresses) {
