@@ -53,7 +53,7 @@ PnetJob::PnetJob(std::string nspace, std::string hostname, std::vector<std::stri
         operations_->operation(operations_->context, __VA_ARGS__, &Taken::add, &taken, reason.text);      \
     if (status != PMIX_SUCCESS) return failed("pnet", name_, status, reason);                             \
     if (taken.status != PMIX_SUCCESS)                                                                     \
-        return Error{taken.status, "pnet/" + name_ + ": an entry that it adds cannot be taken"};          \
+        return Error{taken.status, "pnet/" + name_ + ": an info that it added cannot be copied"};         \
     for (pmix_info_t* info = taken.infos.data(); info != taken.infos.data() + taken.infos.size(); ++info) \
         (out).add_move(*info);                                                                            \
     return {}
