@@ -156,7 +156,7 @@ Result<std::vector<DeviceDistance>> compute(const pmix_topology_t* topology, con
     hwloc_topology_t handle = nullptr;
     if (topology != nullptr && topology->topology != nullptr) {
         if (!is_hwloc_source(topology->source)) {
-            return Error{PMIX_ERR_NOT_SUPPORTED, "the topology is not hwloc's"};
+            return Error{PMIX_ERR_NOT_SUPPORTED, "the topology has another source than hwloc"};
         }
         handle = static_cast<hwloc_topology_t>(topology->topology);
     } else {
@@ -184,7 +184,7 @@ Result<std::vector<DeviceDistance>> compute(const pmix_topology_t* topology, con
         // The process does not matter.
     } else if (cpuset != nullptr && cpuset->bitmap != nullptr) {
         if (!is_hwloc_source(cpuset->source))
-            return Error{PMIX_ERR_NOT_SUPPORTED, "the cpuset is not hwloc's"};
+            return Error{PMIX_ERR_NOT_SUPPORTED, "the cpuset has another source than hwloc"};
         units = static_cast<const hwloc_bitmap_s*>(cpuset->bitmap);
     } else {
         auto bound = current_binding(handle, PMIX_CPUBIND_PROCESS);

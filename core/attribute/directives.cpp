@@ -202,8 +202,8 @@ Result<void> check_directives(Function function, InfoView directives, bool other
         if (is_required(one))
             return Error{PMIX_ERR_NOT_SUPPORTED, std::string(function_name(function)) + ": the directive '" +
                                                      std::string(key) +
-                                                     "' is required, and nobody here acts upon it"};
-        MUSTER_LOG(log, Warning, "%s: nobody here acts upon the directive '%.*s'; it is ignored",
+                                                     "' is required and not supported here"};
+        MUSTER_LOG(log, Warning, "%s: the directive '%.*s' is not supported here; it is ignored",
                    function_name(function), static_cast<int>(key.size()), key.data());
     }
     return {};

@@ -60,7 +60,7 @@ Result<void> Client::add(Greeted greeted, bool primary) {
     if (status == PMIX_SUCCESS) return {};
     return Error{status, status == PMIX_ERR_EXISTS
                              ? "already connected to server " + proc_text(connection->server())
-                             : "connecting is not possible on the progress thread"};
+                             : "an upcall or handler cannot connect; connect from another thread"};
 }
 
 void Client::take(std::shared_ptr<Connection> connection, bool primary) {

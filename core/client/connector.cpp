@@ -98,7 +98,7 @@ Result<std::optional<ServerContact>> ServerContact::from_environment() {
     contact.nspace = environment("NAMESPACE");
     if (contact.nspace.empty()) return std::optional<ServerContact>();
     if (contact.nspace.size() > PMIX_MAX_NSLEN) {
-        return Error{PMIX_ERR_BAD_PARAM, "PMIX_NAMESPACE in the environment is too long"};
+        return Error{PMIX_ERR_BAD_PARAM, "PMIX_NAMESPACE in the environment has more than 255 characters"};
     }
     contact.version = environment("VERSION");
     // Our own server's local transport first; then what every server offers, newest name first.

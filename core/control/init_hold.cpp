@@ -53,12 +53,11 @@ Result<bool> stop_means(const pmix_value_t& value, const pmix_proc_t& proc) {
         case PMIX_DATA_ARRAY:
             break;
         default:
-            return Error{PMIX_ERR_BAD_PARAM,
-                         "a stop attribute is neither yes or no, nor a rank, nor an array"};
+            return Error{PMIX_ERR_BAD_PARAM, "the value is neither a bool, a rank nor an array"};
     }
     const pmix_data_array_t* array = value.data.darray;
     if (array == nullptr || (array->type != PMIX_PROC_RANK && array->type != PMIX_PROC))
-        return Error{PMIX_ERR_BAD_PARAM, "a stop attribute is an array of other things than processes"};
+        return Error{PMIX_ERR_BAD_PARAM, "the array has neither ranks nor processes"};
     for (size_t i = 0; array->array != nullptr && i < array->size; ++i) {
         const bool meant = array->type == PMIX_PROC_RANK
                                ? is(static_cast<const pmix_rank_t*>(array->array)[i])

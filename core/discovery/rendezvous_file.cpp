@@ -278,7 +278,7 @@ Result<void> RendezvousFiles::add(const std::string& path) {
     struct stat facts {};
     if (outcome && (::fchmod(file.get(), reach_ == Reach::Everyone ? 0644 : 0600) != 0 ||
                     ::fstat(file.get(), &facts) != 0))
-        outcome = failed("opened to those who may read it");
+        outcome = failed("made readable");
     made.inode = facts.st_ino;
     for (int attempt = 0; outcome; ++attempt) {
         if (put_in_place(made.folder.get(), draft, made.name)) break;

@@ -92,7 +92,7 @@ void Events::tell_primary() {
         message.counted(some.data(), some.size(), PMIX_STATUS).infos({});
         client_->request_status(std::move(message), [this](pmix_status_t status) {
             if (status != PMIX_SUCCESS) {
-                MUSTER_LOG(runtime_.log(), Error, "server %s does not take our event handlers over: %s",
+                MUSTER_LOG(runtime_.log(), Error, "server %s did not register our event handlers: %s",
                            proc_text(client_->server()).c_str(), status_text(status));
             }
         });

@@ -64,8 +64,8 @@ void report(EventRouter& router, const Log& log, EventPtr event, pmix_status_t s
         router.from_client(std::move(event), [&](pmix_status_t result) { status = result; });
     // Clients report in this way only what asks nothing of the host.
     if (status != PMIX_SUCCESS)
-        MUSTER_LOG(log, Error, "an event that client %s reported goes no further: %s",
-                   request.peer->text().c_str(), status_text(status));
+        MUSTER_LOG(log, Error, "the event of client %s was not delivered: %s", request.peer->text().c_str(),
+                   status_text(status));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "core/iof/forwarding.hpp"
 #include "core/iof/style.hpp"
 #include "framework/base/keyed_hash.hpp"
+#include "framework/base/status.hpp"
 
 namespace muster {
 namespace {
@@ -334,8 +335,8 @@ void Forwarder::stop_host(const Registration& registration, Info directives) {
     directives.add(PMIX_IOF_STOP, true);
     upcall_pull(std::move(directives), registration.caller, registration, [this](const HostAnswer& answer) {
         if (answer.status != PMIX_SUCCESS && answer.status != PMIX_ERR_LOST_CONNECTION)
-            MUSTER_LOG(services_.runtime.log(), Info, "the host did not stop to forward output, status %d",
-                       answer.status);
+            MUSTER_LOG(services_.runtime.log(), Info, "the host did not stop forwarding output: %s",
+                       status_text(answer.status));
     });
 }
 
@@ -461,8 +462,8 @@ void Forwarder::send(const RegistrationPtr& registration, Peer& peer, const Piec
     Packer message = peer.packer();
     write_output(message, *piece, registration->reference, note);
     if (message.error() != PMIX_SUCCESS) {
-        MUSTER_LOG(services_.runtime.log(), Error, "output of %s for %s cannot be packed: status %d",
-                   proc_text(piece->source).c_str(), peer.text().c_str(), message.error());
+        MUSTER_LOG(services_.runtime.log(), Error, "output of %s for %s cannot be packed: %s",
+                   proc_text(piece->source).c_str(), peer.text().c_str(), status_text(message.error()));
         return;
     }
     peer.send_soon(tag::kIof, message.take());
@@ -552,9 +553,9 @@ Result<pmix_iof_channel_t> readable_channels(pmix_iof_channel_t channels) {
     // "All available": the one that cannot be read is not.
     if (channels == PMIX_FWD_ALL_CHANNELS) return kOutputChannels;
     if ((channels & PMIX_FWD_STDIN_CHANNEL) != 0)
-        return Error{PMIX_ERR_NOT_SUPPORTED, "standard input is pushed, it cannot be pulled"};
+        return Error{PMIX_ERR_NOT_SUPPORTED, "PMIX_FWD_STDIN_CHANNEL cannot be pulled; use PMIx_IOF_push"};
     if (channels == 0 || (channels & ~kOutputChannels) != 0)
-        return Error{PMIX_ERR_BAD_PARAM, "there is no such channel"};
+        return Error{PMIX_ERR_BAD_PARAM, "unknown channel; give stdout, stderr or stddiag"};
     return channels;
 }
 

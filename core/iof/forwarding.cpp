@@ -40,8 +40,8 @@ void Forwarding::receive_control(const Upstream& upstream, const Frame& frame) {
     Unpacker in(upstream.format(), frame.payload.view());
     FlowControl control;
     if (!control.read(in)) {
-        MUSTER_LOG(exchange_.log(), Error, "a server sent flow control that cannot be read (%zu bytes)",
-                   frame.payload.size());
+        MUSTER_LOG(exchange_.log(), Error, "server %s sent flow control that cannot be read (%zu bytes)",
+                   proc_text(upstream.server()).c_str(), frame.payload.size());
         return;
     }
     if ((control.channels & PMIX_FWD_STDIN_CHANNEL) == 0) return;

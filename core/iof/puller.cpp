@@ -197,8 +197,8 @@ void Puller::receive(const Frame& frame) {
     OutputPiece piece;
     size_t reference = 0;
     if (!read_output(in, piece, reference)) {
-        MUSTER_LOG(exchange_.log(), Error, "a server sent output that cannot be read (%zu bytes)",
-                   frame.payload.size());
+        MUSTER_LOG(exchange_.log(), Error, "server %s sent output that cannot be read (%zu bytes)",
+                   proc_text(client.server()).c_str(), frame.payload.size());
         return;
     }
     if ((piece.channel & kOutputChannels) == 0) return;

@@ -47,7 +47,7 @@ bool Modex::has_room(LocalClient& client, size_t more) {
     }
     if (!std::exchange(committed.refusing, true)) {
         MUSTER_LOG(exchange_.log(), Error,
-                   "what %s has committed takes %zu bytes: more is refused, and not kept "
+                   "the committed data of %s takes %zu bytes: further data is refused "
                    "(server_base_max_committed)",
                    proc_text(client.proc).c_str(), committed.found + committed.since);
     }
@@ -106,11 +106,10 @@ pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpac
                 status != PMIX_SUCCESS) {
                 // The log explains this status: here, or in has_room().
                 if (status == PMIX_ERR_OUT_OF_RESOURCE) {
-                    MUSTER_LOG(
-                        exchange_.log(), Error,
-                        "what %s has committed is not kept from here on: a value has more qualifiers, or "
-                        "more values differ in qualifiers alone, than the store takes",
-                        proc_text(proc).c_str());
+                    MUSTER_LOG(exchange_.log(), Error,
+                               "the rest of a commit of %s is not stored: a value has more qualifiers, or "
+                               "more values differ in qualifiers alone, than the store takes",
+                               proc_text(proc).c_str());
                 }
                 return status;
             }

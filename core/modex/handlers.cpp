@@ -33,7 +33,7 @@ void ModexHandlers::post(const Request& request) const {
     const pmix_status_t status = modex.commit(request.peer->proc, request.in);
     // has_room() has logged that there is no room for more.
     if (status == PMIX_SUCCESS || status == PMIX_ERR_OUT_OF_RESOURCE) return;
-    MUSTER_LOG(exchange.log(), Error, "what %s has committed is not kept from here on: %s",
+    MUSTER_LOG(exchange.log(), Error, "the rest of a commit of %s is not stored: %s",
                request.peer->text().c_str(), status_text(status));
 }
 

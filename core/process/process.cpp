@@ -169,7 +169,8 @@ Result<void> Process::become_server(InfoView info) {
 Result<Tool*> Process::tool_to_attach() {
     if (tool() != nullptr) return tool();
     if (server() == nullptr)
-        return Error{PMIX_ERR_NOT_SUPPORTED, "a client has one server, the one that started it"};
+        return Error{PMIX_ERR_NOT_SUPPORTED,
+                     "a client cannot attach to another server; a tool or a server can"};
     const pmix_status_t status =
         call_and_wait<pmix_status_t>(runtime(), PMIX_ERR_WOULD_BLOCK, [this](auto deliver) {
             if (client() == nullptr) make_client().set_format(runtime_->own_format());
@@ -186,7 +187,8 @@ Result<Tool*> Process::tool_to_attach() {
             }
             deliver(PMIX_SUCCESS);
         });
-    if (status != PMIX_SUCCESS) return Error{status, "connecting is not possible on the progress thread"};
+    if (status != PMIX_SUCCESS)
+        return Error{status, "an upcall or handler cannot connect; connect from another thread"};
     return tool();
 }
 

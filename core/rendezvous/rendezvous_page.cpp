@@ -67,7 +67,7 @@ Result<std::unique_ptr<RendezvousPage>> RendezvousPage::attach(UniqueFd fd, std:
     };
     struct stat facts {};
     if (fstat(fd.get(), &facts) != 0) return system_error("fstat of the server's page");
-    if (!S_ISREG(facts.st_mode)) return refused("it is no file in memory");
+    if (!S_ISREG(facts.st_mode)) return refused("it is not a memfd");
     if (owner && facts.st_uid != *owner) return refused("it belongs to another user than the server");
     const int seals = fcntl(fd.get(), F_GET_SEALS);
     if (seals < 0 || (seals & kSeals) != kSeals) return refused("it is not sealed, so it could shrink");

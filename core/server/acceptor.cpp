@@ -55,7 +55,7 @@ Result<void> Acceptor::open(const ListenOptions& options, bool single) {
             const std::string& why = listener.error().text;
             // An impossible setting is a user's error; an address in use may be harmless.
             if (listener.status() == PMIX_ERR_BAD_PARAM) {
-                MUSTER_LOG(runtime_.registry().log("ptl"), Error, "%s is not listened on: %s",
+                MUSTER_LOG(runtime_.registry().log("ptl"), Error, "ptl/%s does not listen: %s",
                            transport->name(), why.c_str());
             } else {
                 MUSTER_LOG(runtime_.registry().log("ptl"), Info, "%s: %s", transport->name(), why.c_str());

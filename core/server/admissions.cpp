@@ -74,7 +74,7 @@ void Admissions::admit(Socket socket, ConnectRequest request, Bytes early) {
     }
     if (peer.version.major == 0) {
         return refuse(admission->socket, who,
-                      "its version '" + wanted.version.substr(0, 64) + "' is none that can be understood");
+                      "its version '" + wanted.version.substr(0, 64) + "' has no known form");
     }
     if (peer.format.buffer_type != BufferType::NonDescribed &&
         peer.format.buffer_type != BufferType::FullyDescribed) {
@@ -90,13 +90,13 @@ void Admissions::admit(Socket socket, ConnectRequest request, Bytes early) {
     if (!wanted.info_blob.empty()) {
         Unpacker blob(peer.format, wanted.info_blob.view());
         if (!blob.infos(admission->info)) {
-            return refuse(admission->socket, who, "what it says of itself cannot be read");
+            return refuse(admission->socket, who, "the infos of its connect request cannot be read");
         }
         if (const char* uri = admission->info.view().string(PMIX_SERVER_URI)) peer.server_uri = uri;
     }
     const bool tool = is_tool(wanted.kind);
     if (wanted.kind != PeerKind::Client && !tool)
-        return refuse(admission->socket, who, "processes that no server has started are not served here");
+        return refuse(admission->socket, who, "it is neither a client that a server has started nor a tool");
     const auto let_in = tool ? &Admissions::admit_tool : &Admissions::admit_client;
     // The host may have named it a moment ago, and that have come in behind the connection.
     if (carries_identity(wanted.kind) && services_.namespaces.client(peer.proc) == nullptr &&
@@ -148,8 +148,7 @@ Result<void> Admissions::check_client(Admission& admission) {
         const bool user = key_is(info.key, PMIX_USERID);
         if (!user && !key_is(info.key, PMIX_GRPID)) continue;
         if (value_as_number<uint32_t>(&info.value) != (user ? client->uid : client->gid)) {
-            return Error{PMIX_ERR_INVALID_CRED,
-                         "it says it runs as another user or group than was registered"};
+            return Error{PMIX_ERR_INVALID_CRED, "its PMIX_USERID or PMIX_GRPID is not the registered one"};
         }
     }
     admission.peer->uid = client->uid;
@@ -169,7 +168,8 @@ Result<void> Admissions::check_credential(const Admission& admission, uint32_t u
     Psec* module = security_module(wanted.psec);
     if (module == nullptr) {
         return Error{PMIX_ERR_INVALID_CRED,
-                     "it offers security module '" + wanted.psec + "', which is not active here"};
+                     "it offers security module '" + wanted.psec +
+                         "', which is not active here; select one psec component at both ends"};
     }
     PsecClaim claim{uid, gid, admission.socket.credentials};
     return module->validate_credential(wanted.credential.view(), claim);

@@ -128,8 +128,7 @@ Result<std::unique_ptr<Server>> Server::create(const Parts& parts, const pmix_se
         const char* nspace = info.string(PMIX_SERVER_NSPACE);
         const std::string own_name = nspace != nullptr ? nspace : "pmix-server-" + std::to_string(getpid());
         if (own_name.size() > PMIX_MAX_NSLEN) {
-            return Error{PMIX_ERR_BAD_PARAM,
-                         "PMIX_SERVER_NSPACE is longer than " + std::to_string(PMIX_MAX_NSLEN)};
+            return Error{PMIX_ERR_BAD_PARAM, "PMIX_SERVER_NSPACE has more than 255 characters"};
         }
         runtime.set_self(make_proc(own_name, info.number<uint32_t>(PMIX_SERVER_RANK).value_or(0)));
     }

@@ -62,7 +62,7 @@ Result<void> Admissions::check_tool(Admission& admission) {
     const ConnectRequest& wanted = admission.request;
     const pmix_proc_t& proc = admission.peer->proc;
     if (wanted.kind == PeerKind::LegacyTool || wanted.kind == PeerKind::LegacyLauncher)
-        return Error{PMIX_ERR_NOT_SUPPORTED, "tools of version 2 are not spoken to"};
+        return Error{PMIX_ERR_NOT_SUPPORTED, "it has the protocol of OpenPMIx 2; use OpenPMIx 4.0 or later"};
     const LocalClient* client = carries_identity(wanted.kind) ? services_.namespaces.client(proc) : nullptr;
     const Namespace* nspace =
         carries_identity(wanted.kind) ? services_.namespaces.find(proc.nspace) : nullptr;
@@ -71,22 +71,24 @@ Result<void> Admissions::check_tool(Admission& admission) {
         admission.registered = true;
         return check_client(admission);
     }
-    if (!tools_.allowed) return Error{PMIX_ERR_NOT_SUPPORTED, "the host has not opened this server to tools"};
+    if (!tools_.allowed)
+        return Error{PMIX_ERR_NOT_SUPPORTED, "the host accepts no tools (PMIX_SERVER_TOOL_SUPPORT)"};
     if (!admission.socket.local && !tools_.remote)
-        return Error{PMIX_ERR_NOT_SUPPORTED, "the host has not opened this server to tools on other nodes"};
+        return Error{PMIX_ERR_NOT_SUPPORTED,
+                     "the host accepts no tools on other nodes (PMIX_SERVER_REMOTE_CONNECTIONS)"};
     if (auto valid = check_credential(admission, wanted.euid, wanted.egid); !valid) return valid;
     admission.request.egid = proved_group(admission);
     if (wanted.euid != geteuid() && !tools_.foreign)
         return Error{
             PMIX_ERR_NO_PERMISSIONS,
             "it runs as user " + std::to_string(wanted.euid) +
-                ", and the host lets in tools of its own user only (PMIX_SERVER_ALLOW_FOREIGN_TOOLS)"};
+                ", and the host accepts tools of its own user only (PMIX_SERVER_ALLOW_FOREIGN_TOOLS)"};
     if (!is_master(wanted.euid) && tools_of(wanted.euid) >= kMaxForeignTools)
         return Error{PMIX_ERR_OUT_OF_RESOURCE, "its user has too many tools here already"};
     if (!carries_identity(wanted.kind)) return {};
     if (nspace_is(proc.nspace, runtime().self().nspace) && !started_here)
         return Error{PMIX_ERR_EXISTS, "its namespace is the server's"};
-    if (proc.rank >= PMIX_RANK_VALID) return Error{PMIX_ERR_BAD_PARAM, "its rank is none"};
+    if (proc.rank >= PMIX_RANK_VALID) return Error{PMIX_ERR_BAD_PARAM, "its rank is not that of a process"};
     if (nspace == nullptr) return {};
     if (!nspace->synthetic) return Error{PMIX_ERR_EXISTS, "its namespace is that of a job"};
     if (client != nullptr && client->finalized) {
@@ -169,7 +171,8 @@ void Admissions::name_tool(const std::shared_ptr<Admission>& admission, pmix_sta
     if (needs_identity(wanted.kind)) {
         proc = make_proc(nspace_view(assigned.nspace), assigned.rank);
         if (proc.nspace[0] == '\0' || proc.rank >= PMIX_RANK_VALID)
-            return refuse_tool(*admission, PMIX_ERR_NOT_SUPPORTED, "the host has given it no name");
+            return refuse_tool(*admission, PMIX_ERR_NOT_SUPPORTED,
+                               "the host gave it no namespace or no valid rank");
         // The host reuses a name once its tool has ended, which may not be known here yet.
         hear_goodbye(proc);
         const LocalClient* before = services_.namespaces.client(proc);

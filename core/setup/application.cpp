@@ -173,7 +173,8 @@ pmix_status_t deliver_inventory(Runtime& runtime, InfoView info) {
         Info nodes;
         if (!packed.infos(nodes)) return packed.error();
         if (const auto stored = runtime.store().register_resources(nodes); !stored) {
-            MUSTER_LOG(runtime.log(), Error, "an inventory was not taken: %s", stored.error().text.c_str());
+            MUSTER_LOG(runtime.log(), Error, "the inventory of another node is refused: %s",
+                       stored.error().text.c_str());
             return stored.status();
         }
         for (const pmix_info_t& node : nodes)

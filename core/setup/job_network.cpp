@@ -141,7 +141,7 @@ Result<void> JobNetworks::allocate(const char* nspace, InfoView directives, Info
     auto job = job_of_maps(runtime_, nspace, directives);
     if (!job) return job.error();
     bool answered = false;
-    Result<void> refusal = Error{PMIX_ERR_NOT_SUPPORTED, "no network here answers PMIX_ALLOC_FABRIC"};
+    Result<void> refusal = Error{PMIX_ERR_NOT_SUPPORTED, "no pnet component supports PMIX_ALLOC_FABRIC"};
     for (const Pnet* pnet : pnets) {
         Result<void> done = pnet->allocate(**job, directives, what, result);
         if (done) {
@@ -217,7 +217,7 @@ Result<void> JobNetworks::register_fabric(InfoView directives, Info& result) {
         result.add(PMIX_FABRIC_INDEX, index);
         return {};
     }
-    return Error{PMIX_ERR_NOT_SUPPORTED, "no network here describes that fabric"};
+    return Error{PMIX_ERR_NOT_SUPPORTED, "no pnet component knows that fabric"};
 }
 
 Result<void> JobNetworks::update_fabric(size_t index, Info& result) {

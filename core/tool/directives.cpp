@@ -104,7 +104,7 @@ Result<ToolIdentity> ToolIdentity::read(InfoView info) {
             return Error{PMIX_ERR_BAD_PARAM,
                          "PMIX_TOOL_RANK is " + std::to_string(*rank) + ", which is the rank of no process"};
         if (identity.nspace.empty())
-            return Error{PMIX_ERR_BAD_PARAM, "PMIX_TOOL_RANK is of no use without PMIX_TOOL_NSPACE"};
+            return Error{PMIX_ERR_BAD_PARAM, "PMIX_TOOL_RANK needs PMIX_TOOL_NSPACE"};
         identity.rank = *rank;
     } else if (!identity.nspace.empty()) {
         identity.rank = 0;

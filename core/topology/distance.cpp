@@ -195,8 +195,7 @@ Result<std::vector<DeviceDistance>> device_distances(hwloc_topology* topology, c
         if (origin == nullptr || !share_bus(origin, device)) measure(topology, units, device, distance);
         found.push_back(std::move(distance));
     }
-    if (found.empty())
-        return Error{PMIX_ERR_NOT_FOUND, "no device of the kind or name asked for is on this node"};
+    if (found.empty()) return Error{PMIX_ERR_NOT_FOUND, "no device on this node has the given type and name"};
     return found;
 }
 
