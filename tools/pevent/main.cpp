@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
     const pmix_status_t outcome = PMIx_Notify_event(
         *status, &session.self(), static_cast<pmix_data_range_t>(*number), nullptr, 0, nullptr, nullptr);
     if (outcome != PMIX_SUCCESS && outcome != PMIX_OPERATION_SUCCEEDED)
-        return session.failed("the event was not taken", outcome);
+        return session.failed("the server did not accept the event", outcome);
     if (options.json) {
         fmt::print("{}\n",
                    nlohmann::json{{"event", *status}, {"range", *number}, {"reported", true}}.dump(2));

@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
 
     nlohmann::json answer;
     if (const pmix_status_t status = ask(PMIX_QUERY_NAMESPACES, "", answer); status != PMIX_SUCCESS)
-        return session.failed("the server does not say which namespaces there are", status);
+        return session.failed("the server does not list its namespaces", status);
     const std::string list = answer.is_string() ? answer.get<std::string>() : "";
     if (!options.json) fmt::print("Active nspaces: {}\n", list);
     nlohmann::json jobs = nlohmann::json::array();

@@ -113,5 +113,5 @@ int main(int argc, char** argv) {
     }
     PMIx_Info_free(results, count);
     if (options.json) fmt::print("{}\n", json.dump(2));
-    return status == PMIX_SUCCESS ? 0 : session.failed("the query was not (wholly) answered", status);
+    return status == PMIX_SUCCESS ? 0 : session.failed("the query has no answer, or not all of it", status);
 }

@@ -272,7 +272,7 @@ class AttachedJob {
             PMIx_IOF_pull(&job, 1, info.data(), info.size(),
                           PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL, on_output, nullptr, nullptr);
         if (output_ < 0)
-            say(fmt::format("the job's output comes out of the other muster: {}",
+            say(fmt::format("the output of job {} stays with its muster: {}", job_.nspace,
                             PMIx_Error_string(output_)));
     }
 
@@ -284,7 +284,7 @@ class AttachedJob {
         const pmix_status_t status =
             PMIx_IOF_push(&target, 1, nullptr, info.data(), info.size(), nullptr, nullptr);
         if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED)
-            say(fmt::format("the job gets no input: {}", PMIx_Error_string(status)));
+            say(fmt::format("job {} gets no input: {}", job_.nspace, PMIx_Error_string(status)));
     }
 
     /// Until the job has ended and its output is here.
@@ -301,7 +301,7 @@ class AttachedJob {
                 }
                 if (seen.unread && status_ == 0) {
                     status_ = 128 + SIGPIPE;
-                    say("nobody reads the output any more; the job is ended");
+                    say("the output has no reader any more; the job is ended");
                     end(PMIX_JOB_CTRL_TERMINATE);
                 }
                 if (const auto ended = seen.ended.find(job_.nspace); ended != seen.ended.end()) {
