@@ -78,7 +78,7 @@ bool can_keep(GroupServer& server, const Info& told) {
     return true;
 }
 
-/// The directives for the host: those of the first participant, and what others add to them.
+/// The directives for the host: those of the first participant, and those that others add.
 Info directives_for_host(const Collective& collective) {
     Info info;
     for (const Arrival& arrival : collective.arrivals()) {
@@ -269,7 +269,7 @@ bool GroupConstruct::expired(const std::shared_ptr<Collective>& collective) {
 
 namespace {
 
-/// The members in the order of their ranks: who of `order` is in, then who else the host added.
+/// The members by rank: the present processes of `order`, then other processes that the host added.
 std::vector<pmix_proc_t> final_members(const Collective& collective, const std::vector<GroupPart>& parts,
                                        const std::vector<pmix_proc_t>& by_host,
                                        const std::vector<pmix_proc_t>& lost, bool tolerant) {
@@ -296,7 +296,7 @@ std::vector<pmix_proc_t> final_members(const Collective& collective, const std::
     if (tolerant && (parts.size() > 1 || collective.all_local())) {
         std::erase_if(order, [&](const pmix_proc_t& proc) { return present.count(Proc(proc)) == 0; });
     } else if (tolerant) {
-        // A host that does not bring the others' parts: what it says, and what is known here.
+        // The host does not deliver the others' parts: its own list, and the list of this server.
         const ProcSet named = set_of(by_host);
         ProcSet missing = set_of(collective.missing());
         missing.merge(set_of(lost));

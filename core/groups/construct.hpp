@@ -29,7 +29,7 @@ inline constexpr pmix_status_t kLeaderCallsCode = -0x6d757301;
 /// Event of our own, for servers only: a destruct has been handed to the host with these participants
 /// (PMIX_GROUP_MEMBERSHIP), and one of them has left, or some have not called for a while.
 inline constexpr pmix_status_t kDestructCallsCode = -0x6d757302;
-/// Answer of our own to one that asks for all who met in memory (docs/reference/wire.md, 6.1): each has to
+/// Our own answer to a request for all that met in memory (docs/reference/wire.md, 6.1): each has to
 /// ask.
 inline constexpr pmix_status_t kEachForItself = -0x6d757303;
 
@@ -57,8 +57,8 @@ class GroupConstruct : public CollectiveOperation {
     /// Participants that must decide about another one's end and have not; the construct waits for them.
     std::vector<pmix_proc_t> undecided(const std::string& id) const;
     // group_room.cpp
-    /// Whether one more group is kept that `maker` wants: what the groups of a job take together, or those of
-    /// the tools of a user, has an end.
+    /// Whether there is room for one more group of `maker`: the memory of the groups of a job, or of
+    /// the tools of a user, is limited.
     bool has_room(const pmix_proc_t& maker, const std::string& id, size_t members);
     /// The job, or the user of tools, to which such a group is charged.
     std::string payer(const pmix_proc_t& maker) const;
@@ -88,7 +88,7 @@ class GroupConstruct : public CollectiveOperation {
 
     /// State of a construct as other servers report it.
     struct Elsewhere {
-        std::vector<pmix_proc_t> leaders;  ///< who lead and are not of this node
+        std::vector<pmix_proc_t> leaders;  ///< leaders of other nodes
         std::vector<pmix_proc_t> lost;     ///< whose end all concerned know
     };
     /// Votes of this node's processes about a participant that ended on another node, whose server waits for
@@ -98,7 +98,7 @@ class GroupConstruct : public CollectiveOperation {
         pmix_proc_t gone{};
         std::vector<pmix_proc_t> voters;     ///< of this node, notified or not
         std::vector<pmix_proc_t> undecided;  ///< notified, without a decision yet
-        std::optional<pmix_proc_t> leader;   ///< the first who would lead
+        std::optional<pmix_proc_t> leader;   ///< the first one that offers to lead
         bool abort = false;
     };
 
@@ -109,7 +109,7 @@ class GroupConstruct : public CollectiveOperation {
     void tell_of_member(const std::string& id, Loss& loss, const std::vector<pmix_proc_t>& hearers);
     /// All callers ended before any other local participant called. True: the state stays for later callers.
     bool keep_for_others(const Collective& collective);
-    /// `by` have decided about `gone` (null: about all), or never will.
+    /// `by` have decided about `gone` (null: about all), or cannot decide any more.
     void answered(const std::string& id, const pmix_proc_t* gone, const std::vector<pmix_proc_t>& by);
     void go_on(const std::string& id);
     /// `leader` offers to lead in the place of `gone`.
@@ -156,7 +156,7 @@ class GroupDestruct : public CollectiveOperation {
     bool expired(const std::shared_ptr<Collective>& collective) override;
     void ended(const Collective& collective, const Outcome& outcome) override;
 
-    /// A member, of any node, has left a group, or has failed where the others go on, and is in it no more.
+    /// A member, of any node, has left a group, or has failed in a group that continues without it.
     void left(const std::string& id, const pmix_proc_t& proc);
     /// A process of this node has ended.
     void departed();
@@ -170,7 +170,7 @@ class GroupDestruct : public CollectiveOperation {
     struct Call {
         std::string id;
         std::vector<pmix_proc_t> procs;
-        bool tolerant = false;  ///< goes on without members that have ended (PMIX_GROUP_FT_COLLECTIVE)
+        bool tolerant = false;  ///< continues without ended members (PMIX_GROUP_FT_COLLECTIVE)
     };
     struct Asked {
         Call call;
@@ -178,7 +178,7 @@ class GroupDestruct : public CollectiveOperation {
     };
 
     // destruct_departures.cpp
-    /// Whether anybody of this node may yet call.
+    /// Whether a process of this node may still call.
     bool has_members_here(const std::string& id) const;
     /// The same, where it may be that the group is only being made.
     bool may_be_ended_here(const std::string& id) const;
@@ -195,7 +195,7 @@ class GroupDestruct : public CollectiveOperation {
 
     GroupServer& server_;
     std::set<std::string> settled_;       ///< destructs that the host has answered
-    std::map<std::string, Asked> asked_;  ///< what the host has
+    std::map<std::string, Asked> asked_;  ///< requests at the host
     std::list<Call> calls_;               ///< of other servers, for later; bounded
     std::list<Call> joined_;              ///< in which this server takes or took part; bounded
     std::list<std::string> over_here_;    ///< groups that the last member of this node has left; bounded
@@ -209,8 +209,8 @@ void ask_host_for_group(Host& host, pmix_group_operation_t operation, const std:
 /// for the servers that share a host which ignores this attribute.
 pmix_status_t add_failure(GroupServer& server, pmix_status_t failed, Info& info);
 
-/// A leader of a bootstrap (PMIX_GROUP_BOOTSTRAP) or one that it adds (no `procs`): only the host knows who
-/// belongs to it, so each call goes there by itself.
+/// A leader of a bootstrap (PMIX_GROUP_BOOTSTRAP) or one that it adds (no `procs`): only the host knows the
+/// members, so each call goes there by itself.
 void bootstrap_group(GroupServer& server, const std::string& id, std::vector<pmix_proc_t> procs,
                      Arrival arrival);
 
@@ -218,7 +218,7 @@ void bootstrap_group(GroupServer& server, const std::string& id, std::vector<pmi
 /// (docs/reference/wire.md, 6.1).
 bool knows_group_members(const PeerVersion& version);
 
-/// Stores PMIX_GROUP_INFO of one member ([PMIX_PROCID, then what it says]): with the context id as qualifier
+/// Stores PMIX_GROUP_INFO of one member ([PMIX_PROCID, then its infos]): with the context id as qualifier
 /// where there is one, and, keys of applications and PMIX_GROUP_LOCAL_CID, without. Anything malformed is
 /// passed over.
 void store_group_info(Gds& store, const pmix_info_t& info, std::optional<size_t> context_id);

@@ -49,7 +49,7 @@ void GroupConstruct::watch_others() {
         if (id == nullptr || proc_is(event->source, server_.runtime().self())) return nullptr;
         const auto collective = server_.collectives().find(CollectiveKind::GroupConstruct, id);
         const bool by_server = server_.is_other_server(event->source);
-        // A participant, or the server of one, who may be the first to say anything of it here.
+        // A participant, or the server of one, which may send the first notice of the construct here.
         const bool entitled = collective ? by_server || among(collective->participants(), event->source)
                                          : by_server && event->info.view().is_true(MUSTER_GROUP_CONSTRUCT);
         if (entitled) given_up(id, event->targets);
@@ -362,7 +362,7 @@ void GroupConstruct::decide_ballots(const std::function<void(Ballot&)>& change) 
     }
 }
 
-// --- what processes of this node say ---
+// --- decisions of this node's processes ---
 
 void GroupConstruct::decided(const std::string& id, const pmix_proc_t& by, const pmix_proc_t& gone,
                              bool abort, bool lead) {
@@ -395,7 +395,7 @@ void GroupConstruct::departed(const pmix_proc_t& proc) {
     }
 }
 
-// --- who was missed in the end ---
+// --- members that no server counted ---
 
 void GroupConstruct::tell_of_missing(const Collective& collective, const std::vector<pmix_proc_t>& members,
                                      const std::vector<GroupPart>& parts) {

@@ -10,7 +10,7 @@ namespace muster {
 void ask_for_context_id(Host& host, const pmix_proc_t& leader, const std::string& id, Info terms,
                         HostDone done) {
     if (!terms.view().has(PMIX_GROUP_ASSIGN_CONTEXT_ID)) terms.add(PMIX_GROUP_ASSIGN_CONTEXT_ID, true);
-    // To the host it is the group of one process: who else is in it, it never needs to know.
+    // For the host it is the group of one process: the host never needs to know the other members.
     ask_host_for_group(host, PMIX_GROUP_CONSTRUCT, id, {leader}, std::move(terms), std::move(done));
 }
 

@@ -31,7 +31,7 @@ EndReports::EndReports(GroupServer& server)
       time_(static_cast<int64_t>(server.runtime().parameters().seconds("pmix_group_report_time") * 1000)) {
     for (const pmix_status_t code : kEndCodes) {
         server.events().observe(code, [this](const EventPtr& event) {
-            // A process says nothing for the host.
+            // An event of a process is no report of the host.
             if (!event->user) reported(*event);
             return EventEngine::OnEnd();
         });
@@ -54,7 +54,7 @@ void EndReports::reported(const Event& event) {
     call([&](const pmix_proc_t& proc) { return among(event.affected, proc); });
 }
 
-/// Calls those who wait for a report about a process that is meant.
+/// Calls those that wait for a report about a process that `meant` selects.
 void EndReports::call(const std::function<bool(const pmix_proc_t&)>& meant) {
     std::list<Waiting> due;
     for (auto one = waiting_.begin(); one != waiting_.end();) {

@@ -31,7 +31,7 @@ class EndReports {
     /// Content of an event about the end of this process: PMIX_EVENT_AFFECTED_PROC, then the host's items.
     Info about(const pmix_proc_t& proc) const;
 
-    /// The host has deregistered the process, or its namespace: it reports no more.
+    /// The host has deregistered the process, or its namespace: no report follows.
     void exited(const pmix_proc_t& proc);
     void deregistered(const char* nspace);
     /// The process has another life.

@@ -33,7 +33,7 @@ struct MemberList {
     std::vector<pmix_proc_t> order;  ///< in the order of their ranks, as it sees them
     /// Whether it sent just this list: each process once, by its own name, and no other order.
     bool as_sent = false;
-    Bytes packed;        ///< what it sent
+    Bytes packed;        ///< the sent bytes
     WireFormat format;   ///< and in which form
     std::string nspace;  ///< whose ranks it sent; empty: it named each process
 };
@@ -55,7 +55,7 @@ struct GroupOutcome : OutcomeData {
     MemberListPtr members;              ///< the reply omits the list for a participant that named it
     std::optional<PackedReply> packed;  ///< the last reply that was packed
 };
-/// The operation's part of an outcome, made where there is none yet.
+/// The operation's part of an outcome, created if absent.
 inline GroupOutcome& group_outcome(const Outcome& outcome) {
     if (!outcome.data) outcome.data = std::make_shared<GroupOutcome>();
     return static_cast<GroupOutcome&>(*outcome.data);

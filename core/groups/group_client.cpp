@@ -42,10 +42,10 @@ Info prepare_for_6_1(Exchange& exchange, Info info) {
 }
 
 struct Reply {
-    std::vector<pmix_proc_t> members;  ///< none from a server of this library: those that were asked for
+    std::vector<pmix_proc_t> members;  ///< empty from a server of this library: the participants
     std::optional<size_t> context_id;
     Info told;  ///< PMIX_GROUP_INFO of the members
-    Info more;  ///< what a server of this library adds
+    Info more;  ///< additions of a server of this library
 };
 
 bool read_infos_one_by_one(Unpacker& in, Info& out) {
@@ -70,7 +70,7 @@ bool read_reply(Exchange& exchange, const PeerVersion& version, Unpacker& in, Re
     if (in.at_end()) return true;
     if (!version.can(Capability::GroupDetails) && !version.at_least(6, 0)) {
         if (!in.size(number)) return false;
-        // These servers say so in two ways when there is none.
+        // These servers have two values for an absent id.
         if (number != 0 && number != SIZE_MAX) reply.context_id = number;
         return true;
     }
@@ -122,7 +122,7 @@ ProcListPtr by_rank(Exchange& exchange, std::vector<pmix_proc_t> members, std::v
     return share(std::move(asked));
 }
 
-/// Says in a request how we came to ask. The meeting is left alone until the answer is there.
+/// Writes into a request how it came to the server. The meeting is left alone until the answer arrives.
 Meeting::Away begin_by_server(const std::shared_ptr<Meeting>& meeting, MeetingNote& note, Packer& message) {
     note.maps = meeting != nullptr;
     note.pack(message);

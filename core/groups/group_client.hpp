@@ -35,7 +35,7 @@ class GroupClient {
 
     /// PMIx_Group_construct. With empty `asked` the leaders of a bootstrap add the caller. The
     /// answer's infos are the results: PMIX_GROUP_ID, PMIX_GROUP_MEMBERSHIP and, where one was assigned,
-    /// PMIX_GROUP_CONTEXT_ID; none after a failure. `plain`, if given, is set to whether the server said no
+    /// PMIX_GROUP_CONTEXT_ID; none after a failure. `plain`, if given, is set to whether the server sent no
     /// more than a status and a context id.
     void construct(const std::string& id, ProcListPtr asked, Info info, MeetingNote note, HostDone done,
                    std::shared_ptr<bool> plain = nullptr);
@@ -43,8 +43,8 @@ class GroupClient {
     void destruct(const std::string& id, Info info, MeetingNote note, HostDone done);
 
     /// The same with the other processes of the job in memory, where this call may be one of that kind and
-    /// all of them come there (docs/explanation/groups.md). Nothing where the server has to be asked; `note`
-    /// says then what the server has to know. They block, so not on the loop.
+    /// all of them come there (docs/explanation/groups.md). Nothing if the server has to be asked; `note`
+    /// then has the server's part. They block, so not on the loop.
     std::optional<HostAnswer> construct_in_memory(const std::string& id, const ProcListPtr& asked,
                                                   InfoView directives, MeetingNote& note);
     std::optional<HostAnswer> destruct_in_memory(const std::string& id, InfoView directives,

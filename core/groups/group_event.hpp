@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The events by which groups are made by invitation and left (docs/explanation/invitations.md): how they are
-// written, and what is read out of those of others, whose libraries say less.
+// The events by which groups are made by invitation and left (docs/explanation/invitations.md): writes them,
+// and reads those of other libraries, which have fewer infos.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct GroupEvent {
     bool same_round(uint64_t other) const { return !round || *round == other; }
 };
 
-/// An event for `targets` (not empty), not for default handlers. `info` is what it carries beside the group's
+/// An event for `targets` (not empty), not for default handlers. `info` has its infos beside the group's
 /// name.
 std::shared_ptr<Event> make_group_event(pmix_status_t code, const pmix_proc_t& source,
                                         const std::vector<pmix_proc_t>& targets, const std::string& id,
@@ -45,7 +45,7 @@ std::shared_ptr<Event> make_group_event(pmix_status_t code, const pmix_proc_t& s
 /// earlier one's of this name.
 uint64_t first_invitation_round();
 
-/// The begin of what an event of this invitation carries.
+/// The first infos of each event of this invitation.
 Info round_info(uint64_t round);
 
 /// Adds to `info` what the host's event about the end of a process contains and `info` lacks, without its

@@ -20,16 +20,16 @@ struct GroupPart {
     bool notify_termination = false;
     std::vector<pmix_proc_t> present;  ///< local members that called
     std::vector<pmix_proc_t> order;    ///< all members by rank; empty: sorted by name
-    std::vector<pmix_proc_t> leaders;  ///< local members that said so
+    std::vector<pmix_proc_t> leaders;  ///< local members that lead
     Info infos;                        ///< PMIX_GROUP_INFO of the local members, the giver first
-    Bytes posted;                      ///< what they posted, as Modex::contribution() writes it
+    Bytes posted;                      ///< their posted data, as Modex::contribution() writes it
     std::vector<Bytes> jobs;           ///< job data: the namespace, then the body of Gds::pack_job
 };
 
 /// Packs a part. Its `posted` and `jobs` are in the same format.
 pmix_status_t pack_group_part(WireFormat format, const GroupPart& part, Bytes& out);
 
-/// Reads the parts of several servers. PMIX_ERR_UNPACK_FAILURE and its like for bytes that are none.
+/// Reads the parts of several servers. PMIX_ERR_UNPACK_FAILURE and the like for malformed bytes.
 pmix_status_t unpack_group_parts(WireFormat format, ByteView bytes, std::vector<GroupPart>& parts);
 
 }  // namespace muster

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How many groups a server keeps for a job: what they take has an end, and others have theirs
+// Limits the memory of the groups that a server keeps for a job, so that other jobs have room
 // (construct.hpp).
 #include "core/exchange/namespaces.hpp"
 #include "core/groups/construct.hpp"

@@ -161,7 +161,7 @@ bool read_members(GroupServer& server, Unpacker& in, std::string_view nspace,
 
 using OnOutcome = std::function<void(const Outcome&)>;
 
-/// One asks for all processes of its job, who met in memory: `own` is its call, and the others' get the
+/// One asks for all processes of its job, which met in memory: `own` is its call, and the others' get the
 /// replies that `reply_of` makes.
 template <class ReplyOf>
 void arrive_together(GroupServer& server, CollectiveKind kind, const std::string& id, uint32_t number,
@@ -188,8 +188,8 @@ void arrive_together(GroupServer& server, CollectiveKind kind, const std::string
     }
 }
 
-/// The reply to one that was in a meeting, had to leave it, and asks for itself: what the meeting came to, or
-/// comes to. False where it came to nothing.
+/// The reply to a process that was in a meeting, had to leave it, and asks by itself: the meeting's result,
+/// which may come later. False if the meeting had none.
 bool answered_by_meeting(GroupServer& server, const Request& request, CollectiveKind kind,
                          const std::string& id, uint32_t number,
                          const std::function<OnOutcome(const MemberListPtr&)>& reply_to) {
@@ -212,7 +212,7 @@ void construct(GroupServer& server, const Request& request, bool by_runs) {
     std::string id;
     if (!request.in.string(id)) return request.malformed();
     Collectives& collectives = server.collectives();
-    // Most send the same bytes: what was found out about them counts for all.
+    // Most callers send the same bytes: one check holds for all of them.
     const auto first = collectives.find(CollectiveKind::GroupConstruct, id);
     MemberListPtr members = first ? group_call(first->arrivals().front()).members : nullptr;
     if (members && !repeats(request.in, nspace, *members)) members.reset();
@@ -284,7 +284,7 @@ void take_decision(GroupServer& server, const Request& request) {
     std::string id;
     pmix_proc_t gone{};
     bool abort = false, lead = false;
-    // There is no reply: what cannot be read decides nothing.
+    // There is no reply: a malformed message has no effect.
     if (!request.in.string(id) || !request.in.proc(gone) || !request.in.boolean(abort) ||
         !request.in.boolean(lead)) {
         return;

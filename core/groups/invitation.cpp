@@ -92,7 +92,7 @@ EventEngine::OnEnd Invitations::on_event(const EventPtr& event) {
     }
 }
 
-// --- what both parts share ---
+// --- shared by both parts ---
 
 void Invitations::send(std::shared_ptr<Event> event, HostDone done) {
     events_.notify(std::move(event), [done = std::move(done)](pmix_status_t status) {
@@ -196,7 +196,7 @@ void Invitations::join(const std::string& id, const std::optional<pmix_proc_t>& 
     if (found->outcome) {
         HostAnswer outcome = std::move(*found->outcome);
         received_.remove_if([&](const Received& one) { return &one == found; });
-        // It may be in the group by now: who offered to lead has accepted.
+        // It may be in the group by now: a process that offered to lead has accepted.
         if (!accept)
             outcome = answer_of(outcome.status == PMIX_SUCCESS ? PMIX_ERR_INVALID_OPERATION : PMIX_SUCCESS);
         return done(std::move(outcome));
@@ -283,7 +283,7 @@ void Invitations::aborted(const Event& event, const GroupEvent& said) {
     }
     for (Received& one : received_) {
         if (one.id != said.id) continue;
-        // A server says so of an acceptance that named no round, as its invitation was still to come.
+        // A server answers an acceptance without a round in this way, if its invitation was still to come.
         const bool unnamed = said.round == uint64_t{0} && one.joining;
         if (!unnamed && one.round && !said.same_round(*one.round)) continue;
         if (!said.round && !proc_is(one.leader, event.source)) continue;
@@ -365,7 +365,7 @@ void Invitations::leader_selected(const Event&, const GroupEvent& said) {
         about.id = id;
         about.round = round;
         if (Received* mine = received(about, exchange_.self())) {
-            // Our own call gets what those of the others get.
+            // Our own call gets the same status as those of the others.
             if (answer.status == PMIX_ERR_PARTIAL_SUCCESS) answer.status = PMIX_SUCCESS;
             conclude(*mine, std::move(answer));
         }

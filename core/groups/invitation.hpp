@@ -29,10 +29,10 @@ class Invitations {
     Invitations& operator=(const Invitations&) = delete;
 
     /// PMIx_Group_invite. The answer's infos are the results: PMIX_GROUP_ID, PMIX_GROUP_MEMBERSHIP and, where
-    /// one was asked for, PMIX_GROUP_CONTEXT_ID. PMIX_ERR_PARTIAL_SUCCESS: not all who were invited are in
+    /// one was asked for, PMIX_GROUP_CONTEXT_ID. PMIX_ERR_PARTIAL_SUCCESS: some invited processes are not in
     /// it.
     void invite(const std::string& id, std::vector<pmix_proc_t> procs, Info directives, HostDone done);
-    /// PMIx_Group_join; the results are those of invite(). No `leader`: who invited to this group last.
+    /// PMIx_Group_join; the results are those of invite(). No `leader`: the last inviter to this group.
     void join(const std::string& id, const std::optional<pmix_proc_t>& leader, bool accept, Info directives,
               HostDone done);
     /// Whether this process waits for the group to be complete: it cannot leave it now.
@@ -57,7 +57,7 @@ class Invitations {
         bool optional = false;         ///< PMIX_GROUP_OPTIONAL or PMIX_GROUP_FT_COLLECTIVE
         bool wants_context_id = false;
         bool partial = false;    ///< a member is missing, without a substitute
-        size_t undecided = 0;    ///< handlers that have not said yet what is to be done
+        size_t undecided = 0;    ///< handlers without a decision yet
         bool finishing = false;  ///< all have answered
         bool announced = false;  ///< the others know of the group; what remains cannot be stopped
         std::unique_ptr<Watch> time_limit;
@@ -70,12 +70,12 @@ class Invitations {
     struct Received {
         std::string id;
         std::optional<uint64_t> round;
-        pmix_proc_t inviter{};  ///< who invited, as the program knows it
-        pmix_proc_t leader{};   ///< who leads now
+        pmix_proc_t inviter{};  ///< the inviter, as the program knows it
+        pmix_proc_t leader{};   ///< the present leader
         std::vector<pmix_proc_t> members;
         Info terms;
         bool claimed = false;               ///< we offered to lead
-        std::vector<pmix_proc_t> early;     ///< who accepted us as the leader before we knew
+        std::vector<pmix_proc_t> early;     ///< accepted us as the leader before we knew
         std::optional<HostAnswer> outcome;  ///< how it ended, for a join that comes later
         // The answer of this process.
         bool joining = false;

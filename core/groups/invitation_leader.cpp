@@ -68,7 +68,7 @@ void Invitations::begin(const InvitationPtr& invitation) {
                                         PMIX_GROUP_INVITE_FAILED, PMIX_GROUP_MEMBER_FAILED};
     const Upstream* client = exchange_.attached();
     if (client != nullptr && !client->server_version().can(Capability::GroupInvitations)) {
-        // Such a server does not watch invitations; what its host says of ended processes has to do.
+        // Such a server does not watch invitations: its host's events about ended processes are used instead.
         codes.insert(codes.end(), {PMIX_PROC_TERMINATED, PMIX_EVENT_PROC_TERMINATED, PMIX_ERR_PROC_ABORTED,
                                    PMIX_ERR_PROC_TERM_WO_SYNC});
     }
@@ -174,7 +174,7 @@ void Invitations::decide(const InvitationPtr& invitation, const std::optional<pm
             return proc.rank == PMIX_RANK_WILDCARD || invitee(*invitation, proc) != nullptr;
         });
         if (!replacements.empty()) {
-            // The first takes the place, and so the rank, of the one who does not come.
+            // The first replacement gets the place, and so the rank, of the missing process.
             auto place = std::ranges::find_if(
                 invitation->members, [&](const Invitee& one) { return proc_is(one.proc, *missing); });
             for (const pmix_proc_t& proc : replacements)
@@ -219,7 +219,7 @@ void Invitations::finish(const InvitationPtr& invitation) {
 }
 
 void Invitations::announce(const InvitationPtr& invitation, std::optional<size_t> context_id) {
-    // From here on the others have the group, whatever the time, and whatever this program says.
+    // From here on the others have the group: neither a time limit nor the program can stop it.
     invitation->time_limit.reset();
     invitation->announced = true;
     std::vector<pmix_proc_t> members;

@@ -108,7 +108,7 @@ void InvitationWatch::check_led() {
         if (waits) continue;
         watched.led->finishing = true;
         watched.led->time_limit.reset();
-        // Another event is being delivered, or the list is gone through.
+        // Posted: another event is being delivered, or the list is being traversed.
         server_.runtime().loop().post([this, round = watched.round] {
             if (Watched* const all_in = led_in(round)) finish_led(*all_in);
         });

@@ -266,7 +266,7 @@ void InvitationWatch::completed(const Event& event, const GroupEvent& said) {
     });
     const bool has_local = std::ranges::any_of(
         said.members, [&](const pmix_proc_t& proc) { return server_.namespaces().is_local(proc); });
-    // Only members can say so, and not of a group that is there.
+    // Only a member can announce a group, and not one that exists.
     GroupTable& groups = server_.groups();
     if (!has_local || !among(said.members, event.source) || groups.find(said.id) != nullptr) return;
     // One that was invited to in order has been refused before.
@@ -464,7 +464,7 @@ void InvitationWatch::leader_lost(Watched& watched) {
     tell(PMIX_GROUP_LEADER_FAILED, participants, watched.id, std::move(info));
 }
 
-// --- who leads now ---
+// --- choice of the leader ---
 
 void InvitationWatch::voted(const Event& event, const GroupEvent& said) {
     Watched* watched = event.targets.empty() ? nullptr : find(said, event.targets.front());
@@ -499,7 +499,7 @@ void InvitationWatch::count_votes(Watched& watched) {
     if (all_voted) return select(watched, nullptr);
     if (watched.last_claim) return;
     watched.last_claim = server_.runtime().loop().after(kClaimTime, [this, &watched] {
-        // The timer goes with what it is about.
+        // The timer is destroyed with the invitation.
         if (!watched.decided) select(watched, nullptr);
     });
 }

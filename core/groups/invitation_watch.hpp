@@ -39,7 +39,7 @@ struct LedInvitation {
     uint32_t user = 0;
     std::vector<pmix_proc_t> members;  ///< by group rank; once it has begun, the leader is one of them
     std::chrono::seconds limit{};      ///< 0: none
-    bool optional = false;             ///< the group is made of those who accept
+    bool optional = false;             ///< the group consists of the processes that accept
     bool wants_context_id = false;
 };
 
@@ -58,7 +58,7 @@ class InvitationWatch {
     /// Invites, and announces the group or its failure to all, the leader included. `done`: once the
     /// invitation is on its way, or it cannot be.
     void lead(LedInvitation wanted, OnStatus done);
-    /// A client's answer to an invitation. `leader`: who invited; none where the client does not say.
+    /// A client's answer to an invitation. `leader`: the inviter; none if the client does not name it.
     void pass_answer(const Peer& peer, const std::string& id, pmix_status_t code,
                      const std::optional<pmix_proc_t>& leader, const OnStatus& done);
 

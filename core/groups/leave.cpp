@@ -16,7 +16,7 @@ namespace {
 /// groups they must ask for that, because many jobs end with all of their processes in one group.
 constexpr size_t kMostTold = 256;
 
-/// The event for the other members; null where there are none.
+/// The event for the other members; null if there are none.
 std::shared_ptr<Event> departure(const Group& group, const pmix_proc_t& proc) {
     std::vector<pmix_proc_t> others = group.procs();
     std::erase_if(others, [&](const pmix_proc_t& one) { return proc_is(one, proc); });

@@ -25,7 +25,7 @@ struct MeetingNote {
     std::optional<uint32_t> number;  ///< of the meeting where it is, or had been with this call
 
     void pack(Packer& out) const;
-    /// A request that ends here has none.
+    /// Reads the note of a request; a request that ends here has none.
     static bool read(Unpacker& in, MeetingNote& note);
 };
 
@@ -39,7 +39,7 @@ class Meeting : public RendezvousMember {
         std::optional<uint64_t> context_id;
     };
     enum class Turn {
-        Told,       ///< the result is there
+        Told,       ///< the result is available
         AskForAll,  ///< all are here: ask the server, then tell() or call_off()
         AskServer   ///< each asks for itself
     };

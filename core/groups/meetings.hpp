@@ -19,7 +19,7 @@ class Meetings : public RendezvousPages {
   public:
     explicit Meetings(GroupServer& server);
 
-    /// The descriptor for a process of this namespace that connects; -1 where there is none.
+    /// The descriptor for a process of this namespace that connects; -1 if there is none.
     int offer(const Namespace& nspace);
     /// Whether these are all processes of a job that has a meeting, each once.
     bool are_all(const char* nspace, const std::vector<pmix_proc_t>& procs);

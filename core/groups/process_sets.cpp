@@ -39,7 +39,7 @@ void ProcessSets::tell(pmix_status_t code, const ProcessSet& set) {
     event->info.add(PMIX_PSET_NAME, set.name.c_str());
     if (code == PMIX_PROCESS_SET_DEFINE)
         event->info.add(PMIX_PSET_MEMBERS, Value::array(set.members.data(), set.members.size(), PMIX_PROC));
-    // Only for those who ask for it: default handlers take events for failures.
+    // Only for handlers that ask for it: default handlers take events for failures.
     event->info.add(PMIX_EVENT_NON_DEFAULT, true);
     event->non_default = true;
     server_.router().from_host(std::move(event), [](pmix_status_t) {});
