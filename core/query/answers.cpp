@@ -76,7 +76,7 @@ bool answer_from_store(const Gds& store, const char* key, InfoView qualifiers, I
 
 namespace {
 
-/// Adds to a list with commas what is not in it yet.
+/// Adds the names that a comma list lacks.
 void add_word(std::string& list, std::string_view word) {
     if (("," + list + ",").find("," + std::string(word) + ",") != std::string::npos) return;
     if (!list.empty()) list += ',';
@@ -128,7 +128,7 @@ bool answer_attribute_support(const char* key, InfoView qualifiers, std::initial
     for (const char* level : own) {
         if (!named) answer_level(level, nullptr, server, answers);
     }
-    // Partly known means that who knows all is asked.
+    // If only a part is known here, the server that knows all is asked.
     if (!all || answers.empty()) return false;
     for (size_t i = 0; i < answers.size(); ++i)
         found.add_move(answers[i]);
@@ -140,7 +140,7 @@ namespace {
 /// One key that is asked for.
 struct Asked {
     Exchange& exchange;
-    QueryServer* server;  ///< null in a process that is none
+    QueryServer* server;  ///< null in other processes
     const Caller* caller;
     const char* key;
     InfoView qualifiers;
@@ -205,7 +205,7 @@ bool namespaces(const Asked& asked) {
 
 bool own_list(const Asked& asked);
 
-/// Qualifiers of what is in the store.
+/// Qualifiers of keys in the store.
 const std::vector<const char*> kStoreQualifiers = {
     PMIX_PROCID,   PMIX_NSPACE, PMIX_RANK,      PMIX_SESSION_INFO, PMIX_SESSION_ID, PMIX_JOB_INFO,
     PMIX_APP_INFO, PMIX_APPNUM, PMIX_NODE_INFO, PMIX_NODEID,       PMIX_HOSTNAME,   PMIX_QUERY_REFRESH_CACHE};
@@ -220,7 +220,7 @@ const std::vector<Row>& rows() {
          {PMIX_QUERY_AVAIL_SERVERS},
          {},
          [](const Asked& asked) {
-             // Each process looks for itself: what it may read.
+             // Each process searches by itself, limited to what it may read.
              return asked.caller == nullptr &&
                     answer_available_servers(asked.exchange.runtime(), asked.key, asked.found);
          }},
@@ -381,7 +381,7 @@ Info own_part(QueryServer* server, const Caller* caller, const Queries& queries)
 
 namespace {
 
-/// Puts what is known here beside what the host or the server says.
+/// Adds an own item to the answer of the host or the server.
 void merge(pmix_info_t& own, Info& answer) {
     const auto same = std::find_if(answer.data(), answer.data() + answer.size(),
                                    [&](const pmix_info_t& one) { return key_is(one.key, own.key); });

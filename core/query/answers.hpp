@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The queries that a process or a server answers by itself, in one table for both, so that
-// PMIX_QUERY_SUPPORTED_KEYS and PMIX_QUERY_SUPPORTED_QUALIFIERS list what is dispatched. On the loop.
+// PMIX_QUERY_SUPPORTED_KEYS and PMIX_QUERY_SUPPORTED_QUALIFIERS list the dispatched ones. On the loop.
 #pragma once
 
 #include <initializer_list>
@@ -18,13 +18,13 @@ class QueryServer;
 /// Whether the answer stays true: facts about a process that the store may keep, other than its state.
 bool lasts(const char* key);
 
-/// The process (or with rank WILDCARD the job) that the qualifiers name; false where they name none.
+/// The process (or with rank WILDCARD the job) that the qualifiers name; false if they name none.
 bool subject(InfoView qualifiers, pmix_proc_t& proc);
 
 /// Answers from this process's store about the process that the qualifiers name.
 bool answer_from_store(const Gds& store, const char* key, InfoView qualifiers, Info& found);
 
-/// PMIX_QUERY_ATTRIBUTE_SUPPORT for the levels that the qualifiers name, all where they name none. `own`:
+/// PMIX_QUERY_ATTRIBUTE_SUPPORT for the levels that the qualifiers name, by default all. `own`:
 /// those of which this process knows. `server`: null where this is no server. True when each level was
 /// answered.
 bool answer_attribute_support(const char* key, InfoView qualifiers, std::initializer_list<const char*> own,

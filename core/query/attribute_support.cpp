@@ -37,7 +37,7 @@ void add_function(const char* function, const std::vector<Attribute>& attributes
 std::vector<Attribute> attributes_of(const std::vector<std::string>& names) {
     std::vector<Attribute> attributes;
     for (const std::string& name : names) {
-        // As PRRTE says that a function takes none.
+        // PRRTE uses this text for a function without attributes.
         if (name == "NONE" || name == "N/A") continue;
         const auto known = find_attribute_by_name(name.c_str());
         attributes.push_back(known ? *known : Attribute{name.c_str(), name.c_str(), PMIX_UNDEF, 0});

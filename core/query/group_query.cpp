@@ -85,8 +85,8 @@ struct Answering : std::enable_shared_from_this<Answering> {
     Info found;
     std::function<void(std::optional<Info>)> done;
 
-    /// Begins, and is called again when a question has its answer: mostly at once, so that the next one must
-    /// not be asked from within.
+    /// Begins, and is called again with each answer. Most answers come within the call: the next question
+    /// must not be asked from within.
     void go_on() {
         ready = true;
         if (std::exchange(asking, true)) return;
@@ -179,7 +179,7 @@ void answer_about_groups(QueryServer& server, const Caller& caller, Queries& que
                          std::function<void(std::optional<Info> found)> done) {
     const auto answering = std::make_shared<Answering>(server, caller, turns);
     std::shared_ptr<const Subject> subject;
-    InfoView last;  // what it was read from
+    InfoView last;  // the text that was read
     queries.answer([&](const char* key, InfoView qualifiers) {
         const char* const question = question_about_groups(key);
         if (question == nullptr || qualifiers.is_true(PMIX_QUERY_SUPPORTED_QUALIFIERS)) return false;

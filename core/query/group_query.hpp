@@ -19,8 +19,8 @@ class QueryTurns;
 
 using NamesDone = std::function<void(std::vector<std::string> names)>;
 
-/// The names of the groups that a process is in, or, for null, of all groups: what is known here, together
-/// with what the host says to the query of PMIX_GROUP_NAMES with PMIX_PROCID, or PMIX_QUERY_GROUP_NAMES. Not
+/// The names of the groups of a process, or, for null, of all groups: those known here, together
+/// with the host's answer to the query of PMIX_GROUP_NAMES with PMIX_PROCID, or PMIX_QUERY_GROUP_NAMES. Not
 /// asked is a host without queries, one that asks itself, and where PMIX_QUERY_LOCAL_ONLY or the range
 /// local is among `directives` or all groups of the process are known here. PMIX_TIMEOUT among them bounds
 /// the waiting.

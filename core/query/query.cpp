@@ -137,7 +137,7 @@ struct Arguments {
     Queries queries;
 };
 
-/// Joins what was found before with the host's (or server's) answer for the rest.
+/// Joins earlier results with the host's (or server's) answer for the rest.
 /// `missing`: how many keys were found not to have one.
 HostDone join(Info found, size_t wanted, HostDone done, size_t missing = 0) {
     auto kept = std::make_shared<Info>(std::move(found));
@@ -173,7 +173,7 @@ struct Answers : std::enable_shared_from_this<Answers> {
     const size_t wanted = queries.keys();
     Queries::Place at;
     Info found;
-    size_t seen = 0;  ///< of what was found: how many are counted
+    size_t seen = 0;  ///< number of counted entries of `found`
 
     void go_on();
     void ask_host();
@@ -197,7 +197,7 @@ void Answers::go_on() {
     ask_host();
 }
 
-/// For what is left.
+/// Asks the host for the remaining keys.
 void Answers::ask_host() {
     done = join(std::move(found), wanted, std::move(done));
     if (queries.size() == 0) return done({});
@@ -246,8 +246,8 @@ void query_by_host(QueryServer& server, const Caller& caller, std::optional<Aske
         });
 }
 
-/// Attributes of this library's own levels are known here; what a server of another one would say of these is
-/// about itself. `refused`: the server cannot be asked.
+/// Attributes of this library's own levels are known here; a server of another library would answer for
+/// itself. `refused`: the server cannot be asked.
 bool answer_attributes_for(const PeerVersion& server, const char* key, InfoView qualifiers, Info& found,
                            bool& refused) {
     if (server.can(Capability::OwnAttributes) || !key_is(key, PMIX_QUERY_ATTRIBUTE_SUPPORT)) return false;
@@ -311,7 +311,7 @@ void ask_server(Exchange& exchange, Upstream& client, Queries queries, HostDone 
 
 namespace {
 
-/// Processes that are named by a group and a rank in it; GroupTable::expand() has what can be wrong.
+/// Replaces processes that are named by a group and a rank in it; errors are those of GroupTable::expand().
 pmix_status_t translate(const GroupTable& groups, Queries& queries, size_t& room) {
     pmix_status_t status = PMIX_SUCCESS;
     for (size_t i = 0; i < queries.size() && status == PMIX_SUCCESS; ++i) {
@@ -329,7 +329,7 @@ void query(Exchange& exchange, QueryServer* own, Queries queries, HostDone done)
     size_t room = SIZE_MAX;
     if (const pmix_status_t status = translate(exchange.groups(), queries, room); status != PMIX_SUCCESS)
         return done(answer_of(status));
-    // Each process looks for itself: what it may read, and at no server's cost.
+    // Each process searches by itself, limited to what it may read, and at no server's cost.
     Info servers;
     const size_t all = queries.keys();
     queries.answer([&](const char* key, InfoView qualifiers) {

@@ -22,8 +22,8 @@ class Queries {
     }
     ~Queries();
 
-    /// A deep copy. PMIX_ERR_BAD_PARAM for none, for a query without keys, and for one that names its process
-    /// in two ways.
+    /// A deep copy. PMIX_ERR_BAD_PARAM without queries, for one without keys, and for one that names its
+    /// process in two ways.
     static pmix_status_t copy_of(const pmix_query_t* queries, size_t size, Queries& out);
     /// Reads `*QUERY` of the protocol; checked like copy_of.
     static pmix_status_t read(Unpacker& in, Queries& out);
@@ -34,7 +34,7 @@ class Queries {
     size_t size() const { return size_; }
     /// All keys of all queries.
     size_t keys() const;
-    /// Takes the keys out that `known(key, qualifiers)` says are answered, and queries that have none left.
+    /// Removes the keys that `known(key, qualifiers)` has answered, and queries without further keys.
     using Known = std::function<bool(const char* key, InfoView qualifiers)>;
     void answer(const Known& known);
     /// The place at which answer() continues: it knew nothing of the queries before it.

@@ -17,7 +17,7 @@ class HostAttributes;
 class Modex;
 class Namespaces;
 
-/// References only: what they name outlives the loop.
+/// References only: their objects outlive the loop.
 class QueryServer {
   public:
     struct Services {

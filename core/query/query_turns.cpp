@@ -59,7 +59,7 @@ bool QueryTurns::later(std::function<void()> next) {
         end();
         return false;
     }
-    // One at a time: what it asks besides waits.
+    // One at a time: further queries of this peer wait.
     server_.runtime().loop().post([ref = PeerRef(peer), next = std::move(next)] {
         if (ref.lock()) next();
     });

@@ -31,7 +31,7 @@ class QueryTurns {
     /// Whether the asker has ended.
     bool has_gone() const;
 
-    /// Counts what has been found, until the query is answered.
+    /// Counts the results of the query until it is answered.
     void count(InfoView found);
     /// Whether that is more than may be.
     bool is_too_much() const;
