@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One engine for every collective operation of the Standard (fence, connect, disconnect, group construct and
-// destruct): it gathers the participants of this node, knows whom it waits for, watches time limits and
+// destruct): it gathers the participants of this node, knows the missing ones, watches time limits and
 // deaths, and hands over to the operation when all local participants are in. Belongs to the loop of a
 // server.
 #pragma once

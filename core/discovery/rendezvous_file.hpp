@@ -27,7 +27,7 @@ struct Rendezvous {
     time_t written = 0;    ///< when the file was; 0: not read from one
 };
 
-/// Reads one. The file has to be a regular one, not a link, owned by root or the user we run as (or anybody,
+/// Reads one. The file has to be a regular one, not a link, owned by root or the user we run as (or any user,
 /// where `foreign` says so), not writable by all, and small; the error's sentence says what was wrong with
 /// it. PMIX_ERR_NOT_FOUND: there is none. PMIX_ERR_NO_PERMISSIONS: it may not be read, or not be trusted.
 /// PMIX_ERR_FILE_READ_FAILURE: it is cut short (its writer may not be done). PMIX_ERR_BAD_PARAM: it is none.

@@ -46,8 +46,8 @@ class EventRouter {
     void register_codes(const PeerPtr& peer, std::vector<pmix_status_t> codes, Info info, OnStatus done);
     void deregister_codes(const PeerPtr& peer, const std::vector<pmix_status_t>& codes);
 
-    /// Environment events are asked of the host while anybody wants them: codes that are none are passed
-    /// over. PMIX_ERR_NOT_SUPPORTED from a host that has no such upcall.
+    /// Environment events are requested from the host while a client wants them: codes that are none are
+    /// ignored. PMIX_ERR_NOT_SUPPORTED from a host that has no such upcall.
     void want_environment(const std::vector<pmix_status_t>& codes, Info info, OnStatus done);
     void forget_environment(const std::vector<pmix_status_t>& codes);
 

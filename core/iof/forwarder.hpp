@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forwarded output of a server: who wants what, what came before anybody wanted it, and the way of each piece
+// Forwarded output of a server: its readers, output that came before any reader, and the way of each piece
 // to its readers, no faster than they read (Standard: IO Forwarding). Belongs to the loop.
 //
 // A piece is the host's until all who wait for it have it, which is how a slow reader slows the writer: the
