@@ -110,7 +110,7 @@ class EventLoop {
     void at_turn_end(Task task) { on_loop() ? turn_end_.push_back(std::move(task)) : post(std::move(task)); }
     /// Whether the calling thread drives the loop.
     bool on_loop() const { return driver_.load() == std::this_thread::get_id(); }
-    /// For functions that run on the loop, or before anybody drives it.
+    /// For functions that run on the loop, or before it has a driver.
     void assert_on_loop() const MUSTER_ASSERTS(here) {
         assert(on_loop() || driver_.load() == std::thread::id());
     }

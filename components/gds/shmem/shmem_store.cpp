@@ -134,7 +134,7 @@ void ShmemStore::forget(const pmix_proc_t& proc) {
             shared.writer->remove_all(Kind::Posted, proc.rank);
             shared.writer->remove_all(Kind::Proc, proc.rank);
         } else if (shared.earlier.empty() && !shared.refused) {
-            shared_.erase(at);  // anybody can ask for processes of any namespace
+            shared_.erase(at);  // any process can ask for processes of any namespace
         }
     }
     other_->forget(proc);
