@@ -372,7 +372,7 @@ void Launcher::say_uri() {
     if (options_.report_uri.empty()) return;
     const std::string line = uri_ + "\n";
     if (options_.report_uri == "-") return output_->show_text(false, line);
-    // Whole or not at all: somebody may be waiting for it.
+    // Whole or not at all: a tool may be waiting for it.
     const std::string unfinished = options_.report_uri + ".new";
     FILE* file = fopen(unfinished.c_str(), "we");
     const bool written = file != nullptr && fputs(line.c_str(), file) >= 0;

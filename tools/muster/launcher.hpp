@@ -108,7 +108,7 @@ class Launcher {
     void rank_ended(JobRecord& record, uint32_t rank);
     void start_settled(JobRecord& record);
     void launched(JobRecord& record, int32_t status, const std::string& why);
-    /// A process has failed, and with it the job, unless it can recover and somebody is left to go on.
+    /// A process has failed, and with it the job, unless it can recover and another process is left.
     void rank_failed(JobRecord& record, const RankFailure& failure);
     /// The job has failed: says why (the first time), remembers the status, ends it and who depends on it.
     void fail_job(JobRecord& record, int status, int32_t term_status, const std::string& why);

@@ -41,7 +41,7 @@ struct Seen {
     std::map<std::string, std::pair<pmix_status_t, int>> ended;  ///< how, and with which exit code
     bool files_only = false;  ///< the library writes them; set before there is output
     bool lost = false;
-    bool unread = false;   ///< nobody takes the output
+    bool unread = false;   ///< the output has no reader
     uint64_t outputs = 0;  ///< pieces of output
     uint64_t closed = 0;   ///< channels
 };
@@ -73,7 +73,7 @@ void on_event(size_t, pmix_status_t code, const pmix_proc_t*, pmix_info_t info[]
     if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, data);
 }
 
-/// Blocks while nobody reads, and with it, in the end, the writers.
+/// Blocks without a reader, and with it, in the end, the writers.
 void on_output(size_t, pmix_iof_channel_t channel, pmix_proc_t*, pmix_byte_object_t* bytes,
                pmix_info_t info[], size_t count) {
     const int fd = channel == PMIX_FWD_STDERR_CHANNEL ? STDERR_FILENO : STDOUT_FILENO;
@@ -260,7 +260,7 @@ class AttachedJob {
         if (output.merge) info.flag(PMIX_IOF_MERGE_STDERR_STDOUT, true);
         if (!output.directory.empty()) info.text(PMIX_IOF_OUTPUT_TO_DIRECTORY, output.directory);
         if (!output.file.empty()) info.text(PMIX_IOF_OUTPUT_TO_FILE, output.file);
-        // Not PMIX_IOF_FILE_ONLY: we would not hear of the output's end.
+        // Not PMIX_IOF_FILE_ONLY: the end of the output would not be reported.
         seen.files_only = output.file_only && !(output.directory.empty() && output.file.empty());
         const pmix_proc_t job = to_pmix(job_);
         pmix_value_t* value = nullptr;
@@ -372,7 +372,7 @@ class AttachedJob {
         info.flag(how, true);
         control(std::move(info));
     }
-    /// Without waiting for the answer, which may be behind output that nobody reads.
+    /// Without waiting for the answer, which may be behind output without a reader.
     void control(InfoList info) const {
         auto kept = std::make_unique<InfoList>(std::move(info));
         const pmix_proc_t job = to_pmix(job_);

@@ -152,7 +152,7 @@ class Screen {
         action.sa_handler = [](int) { ended = 1; };
         for (const int number : {SIGINT, SIGTERM, SIGHUP})
             sigaction(number, &action, nullptr);
-        action.sa_handler = [](int) {};  // wakes poll(), and the table is drawn anew
+        action.sa_handler = [](int) {};  // wakes poll(), and the table is redrawn
         sigaction(SIGWINCH, &action, nullptr);
         if (tcgetattr(STDIN_FILENO, &before_) == 0) {
             termios now = before_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// muster top: the processes of a running muster as a table that is drawn anew every few seconds, with the
+// muster top: the processes of a running muster as a table that is redrawn every few seconds, with the
 // memory of each and what it waits for.
 #pragma once
 

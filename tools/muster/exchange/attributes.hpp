@@ -48,7 +48,7 @@ std::vector<ProcName> procs_of(const pmix_value_t& value);
 /// Whether the attribute is one of these.
 bool is_any_of(const pmix_info_t& info, std::initializer_list<const char*> keys);
 
-/// Attributes that belong to somebody else.
+/// Attributes with another owner.
 class Infos {
   public:
     Infos() = default;

@@ -9,7 +9,7 @@
 namespace muster::launcher {
 namespace {
 
-/// Adds what a directive asks for; PMIX_ERR_NOT_SUPPORTED for what this host cannot do: checkpoints, restarts
+/// Adds the steps of a directive; PMIX_ERR_NOT_SUPPORTED for checkpoints, restarts
 /// and the preparation of nodes.
 pmix_status_t read_directive(const pmix_info_t& info, std::vector<Control::Step>& steps) {
     auto is = [&](const char* key) { return PMIX_CHECK_KEY(&info, key); };
@@ -35,7 +35,7 @@ pmix_status_t read_directive(const pmix_info_t& info, std::vector<Control::Step>
     for (const auto& [key, action] : flags) {
         if (is(key)) return is_true(info) ? add(action, 0, {}) : PMIX_SUCCESS;
     }
-    // Requests are carried out at once, so there is none left to be cancelled.
+    // Requests are carried out immediately: no pending one can be cancelled.
     if (is(PMIX_JOB_CTRL_CANCEL)) return PMIX_ERR_NOT_FOUND;
     if (is_any_of(info, {PMIX_JOB_CTRL_CHECKPOINT, PMIX_JOB_CTRL_RESTART, PMIX_JOB_CTRL_CHECKPOINT_EVENT,
                          PMIX_JOB_CTRL_CHECKPOINT_SIGNAL, PMIX_JOB_CTRL_CHECKPOINT_METHOD,

@@ -9,7 +9,7 @@
 namespace muster::launcher {
 namespace {
 
-/// The ranks that a stop attribute means; false where it is none of the forms that there are.
+/// The ranks that a stop attribute selects; false for a value of another type.
 bool read_choice_of(const pmix_info_t& info, RankChoice& choice) {
     choice = {};
     const pmix_value_t& value = info.value;

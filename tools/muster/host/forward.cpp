@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The upcalls iof_pull and push_stdin: a process that is connected to this node's server wants the output of
-// others, or has input for them. The launcher sends the output here, and the library gives it to who asked.
+// others, or has input for them. The launcher sends the output here, and the library delivers it.
 #include <pmix.h>
 
 #include "tools/muster/host/honoured.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of attributes by upcall. An upcall that is not in it honours none.
+// The table of attributes by upcall. An upcall without an entry honours none.
 #include "tools/muster/host/honoured.hpp"
 
 #include <pmix.h>
@@ -37,7 +37,7 @@ const std::vector<Honoured>& table() {
         {"log2",
          {PMIX_LOG_STDOUT, PMIX_LOG_STDERR, PMIX_LOG_SOURCE, PMIX_LOG_TIMESTAMP, PMIX_LOG_GENERATE_TIMESTAMP,
           PMIX_LOG_TIMESTAMP_OUTPUT, PMIX_LOG_TAG_OUTPUT, PMIX_LOG_XML_OUTPUT, PMIX_LOG_ONCE}},
-        // Requests are carried out at once: an identifier has nothing left to name.
+        // Requests are carried out immediately: an identifier names no pending request.
         {"job_control",
          {PMIX_JOB_CTRL_ID, PMIX_JOB_CTRL_PREEMPTIBLE, PMIX_JOB_CTRL_SIGNAL, PMIX_JOB_CTRL_DEFINE_PSET,
           PMIX_JOB_CTRL_PAUSE, PMIX_JOB_CTRL_RESUME, PMIX_JOB_CTRL_TERMINATE, PMIX_JOB_CTRL_KILL,

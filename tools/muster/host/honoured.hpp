@@ -16,7 +16,7 @@ pmix_status_t check_required(std::string_view upcall, const Infos& infos);
 /// Whether the attribute is required of the host.
 bool is_required(const pmix_info_t& info);
 
-/// The attributes that an upcall honours; none where it is unknown.
+/// The attributes that an upcall honours; empty for an unknown one.
 const std::vector<const char*>& honoured_by(std::string_view upcall);
 
 /// The keys that queries answer.

@@ -31,7 +31,7 @@ pmix_status_t attach(const char* key, const std::string& where, pmix_proc_t& ser
     return PMIx_tool_attach_to_server(nullptr, &server, info.data(), info.size());
 }
 
-/// A value of our own job's data, as far as those who started us have given it.
+/// A value of our own job's data, or null if the server that started us did not give it.
 pmix_value_t* own_value(const char* key) {
     pmix_proc_t self;
     pmix_value_t* value = nullptr;

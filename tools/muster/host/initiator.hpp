@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tool that has started muster, or wants to guide it (Standard: Tools and Debuggers, Indirect launch): how
-// it is found, and what it says.
+// A tool that has started muster, or guides it (Standard: Tools and Debuggers, Indirect launch): its
+// address, and its directives.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@ struct Initiator {
     std::string file;           ///< PMIX_LAUNCHER_RNDZ_FILE: the same in a file, or where our own is to be
     std::string nspace;         ///< the name under which it knows us
     int keepalive = -1;         ///< PMIX_KEEPALIVE_PIPE: closes when it ends
-    bool pause = false;         ///< PMIX_LAUNCHER_PAUSE_FOR_TOOL: nothing is launched before a tool says so
-    bool names_server = false;  ///< the file is there: it names the server to join
+    bool pause = false;         ///< PMIX_LAUNCHER_PAUSE_FOR_TOOL: a tool must release the launch
+    bool names_server = false;  ///< the file exists: it names the server to join
     std::vector<std::string> environment;  ///< variables for the library, as "NAME=VALUE"
 
     bool waits_for_us() const { return !uri.empty() || names_server; }
@@ -37,7 +37,7 @@ struct Guidance {
     static auto fields(auto& self) { return std::tie(self.parent, self.hold, self.daemon, self.request); }
 };
 
-/// Connects the server of this process with the initiator and reads what that wants. A sentence where that
+/// Connects the server of this process with the initiator and reads its directives. A sentence if that
 /// fails, else "".
 std::string join_initiator(const Initiator& initiator, Guidance& guidance);
 

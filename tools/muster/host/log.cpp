@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The upcall log2: a node has no terminal, so what is for standard output or error goes to the launcher's.
-// Everything else the library's own channels write. And what the launcher has written down of jobs' lives.
+// The upcall log2: a node has no terminal, so output for standard output or error goes to the launcher's.
+// The library's own channels write everything else. Also the launcher's log of jobs' events.
 #include <pmix.h>
 
 #include <ctime>

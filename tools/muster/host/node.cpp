@@ -27,7 +27,7 @@
 namespace muster::launcher {
 namespace {
 
-/// A rank that is gone and whose data is asked for has this long to be found in the server's store.
+/// Time to find the data of an ended rank in the server's store.
 constexpr std::chrono::milliseconds kGoneGrace{1000};
 
 void block_signals() {
@@ -188,7 +188,7 @@ bool Node::start_server(std::string& error) {
     return false;
 }
 
-/// Processes that the node itself holds go on when a debugger says so, as those that wait in PMIx do.
+/// Releases the processes that the node itself holds, at the debugger's event that PMIx's waits use, too.
 void Node::watch_releases() {
     pmix_status_t code = PMIX_DEBUGGER_RELEASE;
     PMIx_Register_event_handler(
@@ -228,7 +228,7 @@ bool Node::join(std::string& error) {
     return true;
 }
 
-/// Gathers what the job's nodes are to be given: of this one node, for all.
+/// Collects the set-up data of all nodes of the job, on this one node.
 void Node::set_up(uint64_t number, const Job& job) {
     struct Question {
         Node* node;
@@ -364,7 +364,7 @@ ProcName Node::name_of_tool() {
     return {fmt::format("{}.tool{}.{}", plan_.server_nspace, plan_.number, next_tool_++), 0};
 }
 
-/// Another node's rank wants what a rank of ours has posted, or will post.
+/// A rank of another node requests the posted data of a rank of ours, or waits for it.
 void Node::modex_asked(uint64_t question, const ProcName& name) {
     const LocalRanks::Rank* rank = ranks_->find(name);
     if (rank == nullptr) {

@@ -49,7 +49,7 @@ class Node {
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
 
-    /// Serves until the launcher says Quit or is gone; nothing of the node is left then. The exit status.
+    /// Serves until the launcher sends Quit or ends; nothing of the node is left then. The exit status.
     int run();
 
     Loop& loop() { return loop_; }

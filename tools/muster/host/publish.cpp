@@ -94,7 +94,7 @@ bool take(std::vector<std::string>& keys, const char* key) {
     return std::erase(keys, key) > 0;
 }
 
-/// Says whose data it is: the number of the user or of the group.
+/// Adds the owner of data: the number of the user or of the group.
 void add_id(std::vector<pmix_pdata_t>& found, const char* key, const pmix_proc_t& owner, uint32_t id) {
     pmix_pdata_t& entry = found.emplace_back();
     PMIX_PDATA_CONSTRUCT(&entry);
@@ -109,7 +109,7 @@ struct Wanted {
     bool user = false, group = false;
 };
 
-/// Gives the values that were found to who looked them up.
+/// Returns the values of a lookup.
 void give(pmix_lookup_cbfunc_t callback, void* data, Wanted wanted, pmix_status_t status, Buffer& in) {
     std::vector<Directory::Found> answer;
     std::vector<pmix_pdata_t> found;
@@ -141,7 +141,7 @@ pmix_status_t lookup(const pmix_proc_t* proc, char** keys, const pmix_info_t inf
         const std::optional<uint32_t> seconds = given.timeout();
         if (!seconds) return PMIX_ERR_BAD_PARAM;
         if (const pmix_status_t bad = check_required("lookup", given); bad != PMIX_SUCCESS) return bad;
-        // A range that says nothing about publishers selects all of them, as in PRRTE.
+        // A range without a rule about publishers selects all of them, as in PRRTE.
         if (!range_of(given, range)) range.reset();
         const pmix_info_t* wait = given.find(PMIX_WAIT);
         // The number of values to wait for; 0, and a flag, mean all.

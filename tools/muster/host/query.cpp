@@ -24,7 +24,7 @@ namespace {
 /// One key that is asked for, with its qualifiers.
 struct Question {
     std::string key;
-    std::string nspace;            ///< "" where none is named
+    std::string nspace;            ///< "" if none is named
     std::optional<uint32_t> rank;  ///< of PMIX_RANK, PMIX_PROCID
     std::string hostname;
     std::string group;
@@ -116,7 +116,7 @@ float memory_of(int64_t pid) {
                               1e6);
 }
 
-/// Answers all questions of one upcall from what the launcher said.
+/// Answers all questions of one upcall from the launcher's answers.
 class Answers {
   public:
     Answers(std::vector<JobStatus> jobs, std::vector<Allocation> allocations, std::vector<KnownGroup> groups)

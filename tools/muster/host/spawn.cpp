@@ -196,7 +196,7 @@ pmix_status_t read_known(const pmix_info_t& info, App& app, Job& job) {
     return PMIX_SUCCESS;
 }
 
-/// For a new job that is a launcher: how it is to launch, and what is to hold for what it starts in turn.
+/// For a new job that is a launcher: the directives for its own launch.
 bool is_for_launchers(const pmix_info_t& info) {
     return is_any_of(info, {PMIX_LAUNCH_DIRECTIVES, PMIX_LAUNCHER_DAEMON});
 }
@@ -236,7 +236,7 @@ pmix_status_t read_attribute(const pmix_info_t& info, App& app, Job& job) {
         return PMIX_INFO_IS_REQUIRED(&info) && !declined ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
     }
     if (is_remark(info)) return PMIX_SUCCESS;
-    // Jobs go on without the tool that spawned them, unless it says otherwise.
+    // Jobs outlive the tool that spawned them, unless it sets PMIX_NOHUP to false.
     if (PMIX_CHECK_KEY(&info, PMIX_NOHUP)) {
         job.wishes.ends_with_tool = !is_true(info);
         return PMIX_SUCCESS;
@@ -269,7 +269,7 @@ pmix_status_t read_app(const pmix_app_t& given, const App& common, Job& job) {
         if (const pmix_status_t status = read_attribute(info, app, job); status != PMIX_SUCCESS)
             return status;
     }
-    // Daemons are there to let others go on; they do not wait themselves.
+    // Daemons release other processes; they do not stop themselves.
     if (app.daemons.daemon) app.stops = {};
     job.apps.push_back(std::move(app));
     return PMIX_SUCCESS;
@@ -336,7 +336,7 @@ pmix_status_t spawn(const pmix_proc_t* proc, const pmix_info_t info[], size_t co
                          pmix_nspace_t name;
                          PMIX_LOAD_NSPACE(name, nspace.c_str());
                          if (callback != nullptr) callback(done, name, data);
-                         // The library knows its reader now, and what was held may follow.
+                         // The library knows the reader now, so held output may follow.
                          if (done == PMIX_SUCCESS && channels != 0) forward_unasked(tool, nspace, channels);
                      });
         return status;

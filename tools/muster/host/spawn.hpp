@@ -9,8 +9,8 @@
 
 namespace muster::launcher {
 
-/// Reads what a tool wants of a job that it does not spawn itself (PMIX_LAUNCH_DIRECTIVES): attributes for
-/// programs that others name: the job has one program, which stands for them. Errors as of a spawn.
+/// Reads a tool's directives for a job that it does not spawn itself (PMIX_LAUNCH_DIRECTIVES): attributes for
+/// programs that others name. The job has one program, which represents them. Errors as of a spawn.
 pmix_status_t read_directives(const Infos& directives, Job& job);
 
 /// The attributes that a spawn through muster honours.

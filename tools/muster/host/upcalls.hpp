@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The upcalls by service: each function enters those of one file into the table. An upcall copies what it is
-// given, posts it to the node's loop and returns; the answer goes back from there.
+// The upcalls by service: each function enters those of one file into the table. An upcall copies its
+// arguments, posts them to the node's loop and returns; the answer goes back from there.
 #pragma once
 
 #include <pmix_server.h>
@@ -33,7 +33,7 @@ inline void ask_launcher(Topic topic, Buffer body, Link::Done done) {
 /// An answer that has only a status, for a callback of the library; null callbacks are left out.
 Link::Done done_op(pmix_op_cbfunc_t callback, void* data);
 
-/// Gives attributes to a callback of the library, which says when they are not needed any more.
+/// Passes attributes to a callback of the library, which releases them.
 void give_infos(pmix_info_cbfunc_t callback, void* data, pmix_status_t status, InfoList infos);
 
 void add_process_upcalls(pmix_server_module_t& module);
@@ -47,7 +47,7 @@ void add_control_upcalls(pmix_server_module_t& module);
 void add_log_upcalls(pmix_server_module_t& module);
 void add_forward_upcalls(pmix_server_module_t& module);
 
-/// Calls `done` once with the groups of all nodes; with nothing where the launcher is gone. On the loop.
+/// Calls `done` once with the groups of all nodes; with nothing if the launcher has ended. On the loop.
 void list_groups(std::function<void(std::vector<KnownGroup> groups)> done);
 
 /// Connects with the scheduler at `uri`, which is asked for the launcher from here on. A sentence where that
@@ -59,7 +59,7 @@ void watch_tools();
 /// The output of a job that a tool has spawned goes to it from here on, until it leaves. On the loop.
 void forward_unasked(const ProcName& tool, const std::string& nspace, uint32_t channels);
 void stop_forwarding(const ProcName& tool);
-/// A process has left the server: if it is a tool, the launcher forgets what was its own. On the loop.
+/// A process has left the server: the launcher removes the state of a tool. On the loop.
 void tool_left(const ProcName& name);
 
 }  // namespace muster::launcher

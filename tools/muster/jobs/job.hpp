@@ -51,7 +51,7 @@ struct DaemonPolicy {
 /// Commands that are started in place of a program.
 struct Agents {
     std::string exec;  ///< gets the program's command line behind its own, and becomes the program
-    std::string fork;  ///< comes back as a tool, is told what to start, and starts it
+    std::string fork;  ///< connects as a tool, reads what to start, and starts it
     static auto fields(auto& self) { return std::tie(self.exec, self.fork); }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fork/exec agents (PMIX_FORKEXEC_AGENT): processes that are started in place of those of a job, are told by
 // the server what they are to start, and do that. They are a job of their own, like debugger daemons: not in
-// the application's data and ranks, each told whom it is there for (Standard: Debugger Agents).
+// the application's data and ranks, each with the name of its process (Standard: Debugger Agents).
 #pragma once
 
 #include <map>

@@ -147,8 +147,8 @@ StartFailure describe(const ProcessSpec& spec, const Failure& failure) {
     return found;
 }
 
-/// The process has been stopped by its exec for us, its tracer: it is to stay so for whoever comes. SIGCONT
-/// lets it go on.
+/// The process has been stopped by its exec for us, its tracer: it stays stopped for the debugger. SIGCONT
+/// continues it.
 void stay_stopped(pid_t pid) {
     int status = 0;
     // Peeked at, so that the end of a process that did not live so long is seen by who waits for it.

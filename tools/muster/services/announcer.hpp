@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Events: passes those of processes on to the other nodes that have somebody in range, and raises those of
+// Events: passes those of processes on to the other nodes with a process in range, and raises those of
 // the launcher, about jobs and processes that start and end (Standard 5.0, 12.2.4 and 8.2), which it logs
 // where a spawn asks for that (PMIX_LOG_JOB_EVENTS and its like).
 #pragma once
@@ -33,7 +33,7 @@ struct Notice {
     }
 };
 
-/// Tells the nodes that have, or may have, somebody in range.
+/// Notifies the nodes that have, or may have, a process in range.
 void announce(Hub& hub, const Notice& notice, std::optional<uint32_t> but_not = std::nullopt);
 /// The begin of an event of the launcher's own, for who asked for the job.
 Notice notice_about(const Hub& hub, const JobRecord& job, int32_t code);

@@ -37,7 +37,7 @@ void Debugging::told(uint32_t, Buffer& in) {
             whom.push_back({other->job.nspace, PMIX_RANK_WILDCARD});
     }
     const RankChoice& choice = choice_of(job.stops, place);
-    // Nobody has asked it to stop there: its own affair, said at once.
+    // The stop was not requested: it is reported immediately.
     if (!choice.means(name.rank)) return ready(*record, place, name.rank, whom);
     Waiting& waiting = waiting_[job.number];
     std::set<uint32_t>& ranks = waiting.ranks[place];

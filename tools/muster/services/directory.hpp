@@ -96,7 +96,7 @@ class Directory final : public Service {
     /// Answers when it need not wait any more, or `at_once`; false when it goes on waiting.
     bool answer(Lookup& lookup, bool at_once);
     void serve_waiting();
-    /// Nobody waits for what this process looked up any more.
+    /// The lookups of this process have no reader any more.
     void forget_waiting(const ProcName& proc);
 
     Entries entries_;

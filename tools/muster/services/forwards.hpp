@@ -13,8 +13,8 @@
 
 namespace muster::launcher {
 
-/// Topic::Forward. A node asks, by Request; a piece of output is told to a node with a number, which it tells
-/// back when the piece has been taken.
+/// Topic::Forward. A node asks, by Request; a piece of output goes to a node with a number, which it returns
+/// when the piece has been taken.
 class Forwards final : public Service {
   public:
     enum class Request : uint32_t {
@@ -34,7 +34,7 @@ class Forwards final : public Service {
     void output(uint32_t node, ProcId proc, uint32_t channel, std::string_view bytes);
     /// Words of the launcher about a job: for the tool that wants its standard error, else shown as they are.
     void note(const JobRecord& record, std::string_view text);
-    /// Nobody will ask any more.
+    /// No further request will come.
     void release();
     /// Ranks have taken (or dropped) input. How many of these bytes were not ours.
     uint64_t input_taken(uint64_t bytes);

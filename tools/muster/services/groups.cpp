@@ -224,7 +224,7 @@ void Groups::check_bootstrap(Place place) {
         }
     }
     if (waiting) return;
-    // One that nobody adds cannot belong to it.
+    // A process that no leader adds cannot belong to it.
     const bool stranger = std::ranges::any_of(
         operation.added_in, [&](const ProcName& proc) { return !operation.added.contains(proc); });
     finish(place, stranger ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS);

@@ -22,7 +22,7 @@ struct GroupRequest {
         AssignId = 1,   ///< a context id is wanted
         Tolerant = 2,   ///< go on without processes that have ended
         Optional = 4,   ///< at the time limit, go on with those who are in
-        Bootstrap = 8,  ///< from a leader who knows only itself, and whom it adds
+        Bootstrap = 8,  ///< from a leader that knows only itself and the processes that it adds
         Added = 16,     ///< from a process that a leader adds
     };
     Operation operation = Operation::Construct;
@@ -74,7 +74,7 @@ class Groups final : public Service {
         std::set<uint32_t> nodes_in;
         uint32_t leaders = 0;         ///< of a bootstrap: how many are expected
         std::set<ProcName> lead;      ///< and who has asked
-        std::set<ProcName> added;     ///< and whom they add
+        std::set<ProcName> added;     ///< and the processes that they add
         std::set<ProcName> added_in;  ///< and who of these has asked
         Watch timer;
     };

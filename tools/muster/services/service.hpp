@@ -43,7 +43,7 @@ struct Hub {
     JobTable& jobs;
     ProcName launcher;               ///< the name that the launcher's own events come from
     std::vector<std::string> nodes;  ///< host names, by number
-    bool has_scheduler = false;      ///< the first node can ask somebody for resources
+    bool has_scheduler = false;      ///< the first node can ask a scheduler for resources
 
     std::function<void(uint32_t node, Topic topic, const Buffer& body, Link::Done done)> ask;
     std::function<void(uint32_t node, Topic topic, const Buffer& body)> tell;
