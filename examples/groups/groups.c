@@ -5,7 +5,7 @@
 //
 //     muster -n 4 groups             every process joins in
 //     muster -n 6 --nodes 3 groups   the same over three (pretended) nodes
-//     muster -n 4 groups late        the last process never calls: the others go on without it
+// muster -n 4 groups late        the last process never calls: the others continue without it
 #include <pmix.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -138,7 +138,7 @@ int main(int argc, char** argv) {
     PMIX_LOAD_PROCID(&all, group, PMIX_RANK_WILDCARD);
     check(PMIx_Fence(&all, 1, &directives[1], 1), "fence over the group");
 
-    // One goes, for reasons of its own, and the rest stays a group: that is what leaving is for. The others
+    // One process leaves for reasons of its own, and the rest stays a group. The others
     // wait until they know, so that all mean the same by the group when they use it next.
     const pmix_rank_t leaver = late ? last - 1 : last;
     if (members > 1 && me.rank == leaver) {

@@ -19,7 +19,7 @@ static int get_u32(const char* nspace, pmix_rank_t rank, const char* key, uint32
     pmix_status_t status = PMIx_Get(&proc, key, NULL, 0, &value);
     if (status != PMIX_SUCCESS) return status;
     PMIX_VALUE_GET_NUMBER(status, value, *result, uint32_t);
-    PMIX_VALUE_RELEASE(value);  // what PMIx_Get returns is ours to free
+    PMIX_VALUE_RELEASE(value);  // the caller frees the result of PMIx_Get
     return status;
 }
 

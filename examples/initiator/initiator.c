@@ -64,7 +64,7 @@ static void on_event(size_t handler, pmix_status_t code, const pmix_proc_t* sour
         job_waits = true;
     } else if (code == PMIX_EVENT_JOB_END &&
                (of_launcher || PMIx_Check_nspace(nspace, job) || *job == '\0')) {
-        // The launcher's own end, too: no more will come.
+        // The launcher's own end, too: no further job follows.
         if (!job_over) {
             job_status = status;
             exit_code = code_of_exit;

@@ -16,7 +16,7 @@ namespace sdk = muster::sdk;
 class AcmeLog {
   public:
     explicit AcmeLog(sdk::Host host) : path_(host.parameter("path")) {
-        // A reason that pmix_info shows; the others go on without this component.
+        // pmix_info shows this reason; the other components are not affected.
         if (path_.empty()) throw sdk::Failure(PMIX_ERR_NOT_AVAILABLE, "plog_acme_path names no file");
         host.log(5, "messages for acme.log go to " + path_);
     }

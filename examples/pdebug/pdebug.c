@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A small parallel debugger: shows where all processes of a running job are, each stack once, with the ranks
 // that have it. It reaches the job through PMIx alone: it connects to the launcher as a tool, has one daemon
-// started on each node of the job, and collects what those write.
+// started on each node of the job, and collects their output.
 //
 //     pdebug 4711                   the first job of the launcher with process ID 4711
 //     pdebug 4711 muster-host-4711@2    that job
@@ -114,7 +114,7 @@ struct stack {
     char* frames;  // lines without addresses
     bool whole;
 };
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // guards what follows
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;  // guards the variables below
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct source* sources;
 static struct stack* stacks;  // by rank
@@ -129,7 +129,7 @@ static void append(char** text, const char* more) {
     *text = longer;
 }
 
-// "#3  0x00007f... in wait_for (n=2) at x.c:7" without what differs from process to process.
+// "#3  0x00007f... in wait_for (n=2) at x.c:7" without the parts that differ between processes.
 static void take_frame(struct stack* stack, char* frame) {
     char* words = frame + strcspn(frame, " ");
     words += strspn(words, " ");

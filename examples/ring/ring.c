@@ -80,7 +80,7 @@ static int connect_to(const char* text) {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || connect(fd, (struct sockaddr*)&name, sizeof name) != 0)
         fail("cannot reach the neighbour", text);
-    int on = 1;  // small messages are to go at once
+    int on = 1;  // send small messages without delay
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     return fd;
 }
@@ -130,8 +130,8 @@ int main(int argc, char** argv) {
     PMIX_VALUE_DESTRUCT(&value);
     check(PMIx_Commit(), "PMIx_Commit");
 
-    // The fence waits for all processes of the job. With PMIX_COLLECT_DATA it also brings what they committed
-    // to every node; without, a Get would fetch it when it is needed.
+    // The fence waits for all processes of the job. With PMIX_COLLECT_DATA it also sends their data to every
+    // node; without it, a Get fetches the data when it is needed.
     bool collect = true;
     pmix_info_t directive;
     PMIX_INFO_LOAD(&directive, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
     int backward = accept(listener, NULL, NULL);
     if (backward < 0) fail("no neighbour called", strerror(errno));
 
-    // Each rank adds one to the token; rank 0 starts it and counts what comes back.
+    // Each rank adds one to the token; rank 0 starts it and counts the rounds.
     const double begin = now();
     uint64_t token = 0;
     for (unsigned long lap = 0; lap < laps; ++lap) {
