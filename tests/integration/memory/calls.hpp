@@ -10,7 +10,7 @@
 
 namespace failing {
 
-/// One call, made again and again. `run` has its allocations fail; what stands around it has not.
+/// One call, made again and again. The allocations of `run` fail, those of `before` and `after` do not.
 struct Call {
     std::string name;
     std::function<pmix_status_t()> run;
@@ -22,7 +22,7 @@ struct Call {
 std::vector<Call> calls_of(const std::string& role);
 
 /// Waits for the callbacks of calls that are not blocking. Whether each of those that were promised one was
-/// called once, and none of the others.
+/// called once, and no other was.
 bool callbacks_are_right();
 
 }  // namespace failing

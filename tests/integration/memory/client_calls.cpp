@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls of clients: what they post, and what they do together.
+// Calls of clients: data that they post, and collectives.
 #include <pmix.h>
 #include <unistd.h>
 

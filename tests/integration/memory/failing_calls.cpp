@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
         std::printf(" %s\n", PMIx_Error_string(status));
         if (status == PMIX_SUCCESS) call->after();
         if (made < number) break;
-        // The process goes on as if nothing had been.
+        // The process continues normally.
         call->before();
         const pmix_status_t again = call->run();
         if (again == PMIX_SUCCESS) call->after();

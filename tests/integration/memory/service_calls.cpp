@@ -29,7 +29,7 @@ pmix_info_t* heartbeat() {
     return info(PMIX_MONITOR_HEARTBEAT, nullptr, PMIX_BOOL);
 }
 
-/// Rare beats: none is missed while the calls are made.
+/// A long interval: no beat is missed while the calls are made.
 const pmix_info_t* seldom() {
     static const uint32_t seconds = 1000;
     static pmix_info_t period;

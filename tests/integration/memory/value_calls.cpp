@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Functions that only work on the caller's memory. Each makes what it needs, and frees it.
+// Functions that only use the caller's memory. Each call creates its values, and frees them.
 #include <pmix.h>
 #include <pmix_server.h>
 
