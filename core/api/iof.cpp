@@ -146,7 +146,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmi
         }
         const pmix_status_t status =
             call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
-                // The caller may be the one who would resume it.
+                // The caller may be the thread that would resume it.
                 if (forwarder->output_suspended(piece->source, piece->channel))
                     return deliver(PMIX_ERR_IOF_XOFF);
                 piece->released = [deliver] { deliver(PMIX_SUCCESS); };

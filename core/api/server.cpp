@@ -46,8 +46,8 @@ pmix_status_t init(const pmix_server_module_t* module, size_t module_size, pmix_
 }
 
 /// Runs `work(server, done)` on the loop and answers through the callback; without one, waits and returns
-/// PMIX_OPERATION_SUCCEEDED in place of success, as the Standard says of these calls. On the loop itself what
-/// is not done at once goes on after the call.
+/// PMIX_OPERATION_SUCCEEDED in place of success, as the Standard requires for these calls. On the loop
+/// itself, unfinished work continues after the call.
 template <class Work>
 pmix_status_t start_on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
     return with_server([&](const Use& use) -> pmix_status_t {

@@ -13,7 +13,7 @@ namespace muster {
 enum class Takes : uint8_t {
     Own,         ///< directives for this library alone
     Parameters,  ///< what sets parameters, whose owners judge the values
-    Directives,  ///< directives, which go on to the server and its host
+    Directives,  ///< directives, which are sent to the server and its host
     Mixed,       ///< directives and data for others
     HostData,    ///< what a host says of its jobs and nodes, and a few directives
 };

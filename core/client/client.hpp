@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The client role: the conversation with our server, and what a process does through it. A tool may be
+// The client role: the connection to our server, and the requests over it. A tool may be
 // connected to several servers; one of them, the primary, is asked. Requests and replies belong to the loop;
-// what other threads may call says so.
+// functions for other threads are marked.
 #pragma once
 
 #include <algorithm>
@@ -70,7 +70,7 @@ class Client : public Upstream {
     pmix_status_t set_primary(const pmix_proc_t& server);
     /// Says goodbye to one server and ends the connection. Loop.
     void disconnect(const pmix_proc_t& server, std::chrono::milliseconds limit, OnStatus done);
-    /// Called on the loop when a connection is added, for those who wait for one.
+    /// Called on the loop when a connection is added, for calls that wait for one.
     void on_added(std::function<void()> listener) { added_listeners_.push_back(std::move(listener)); }
     /// Called on the loop when another server has become the primary, or when we have left the primary.
     void on_primary(std::function<void()> listener) override {

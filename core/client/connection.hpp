@@ -53,9 +53,9 @@ class Connection {
     void send_heartbeat();
     /// Stops (or resumes) reading, for back-pressure.
     void pause(bool on);
-    /// Says the last word to a server that need not answer it, as it reads it whatever becomes of the
-    /// connection. False where the answer had better be waited for: the server is none of ours or elsewhere,
-    /// replies are to come, or messages have come unasked, of which more may be on their way.
+    /// Sends the last message to a server that need not answer it, as it reads it whatever becomes of the
+    /// connection. False if the caller should wait for an answer: the server is another library's or
+    /// elsewhere, replies are pending, or unrequested messages have come, of which more may be on their way.
     bool leave(Packer&& goodbye);
     /// Answers what is pending with null. No callback of start() comes afterwards.
     void close();

@@ -129,7 +129,7 @@ Result<std::optional<ServerContact>> ServerContact::from_environment() {
     contact.security = environment("SECURITY_MODE");
     contact.stores = environment("GDS_MODULE");
     contact.shared_form = environment("MUSTER_STORE");
-    if (contact.version.empty()) contact.version = "4.1.0";  // servers that say nothing are that old
+    if (contact.version.empty()) contact.version = "4.1.0";  // servers without it are that old
     // A server that states no limit accepts every length that a frame can express.
     const std::string takes = environment("MUSTER_MAX_PAYLOAD");
     size_t most = 0;

@@ -44,7 +44,7 @@ struct ServerContact {
 /// The first request of a connection.
 constexpr uint32_t kJobDataTag = tag::kFirstDynamic + 1;
 
-/// A server that has let us in.
+/// A server that has accepted us.
 struct Greeted {
     Socket socket;
     pmix_proc_t server{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a process comes to know its job: it connects and asks, or makes do with what a process alone knows.
+// The job data of a process: from its server, or, without one, the facts that it has by itself.
 #include <unistd.h>
 
 #include "core/client/client.hpp"

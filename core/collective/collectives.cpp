@@ -412,7 +412,7 @@ void Collectives::finish(const std::shared_ptr<Collective>& collective, const Ou
         try {
             tell();
         } catch (const std::bad_alloc&) {
-            return;  // a request that is not answered says so itself
+            return;  // an unanswered request logs this itself
         }
     };
     contained([&] { operations_[static_cast<size_t>(keep->kind_)]->ended(*keep, outcome); });

@@ -383,7 +383,7 @@ void EventEngine::completed(pmix_status_t status, pmix_info_t* results, size_t n
         EventLoop& loop = *node.mapped().loop;
         if (cbfunc != nullptr) loop.post([cbfunc, cbdata] { cbfunc(PMIX_SUCCESS, cbdata); });
         if (loop.on_loop() && chain->calling) {
-            // advance() goes on when the handler has returned.
+            // advance() continues when the handler has returned.
             chain->completed = true;
             chain->take(status, given ? std::move(*given) : Info());
             return;

@@ -81,7 +81,7 @@ class EventEngine {
         return !chain_for(event, for_defaults).empty();
     }
 
-    /// Events given up for lack of room.
+    /// Events dropped for lack of room.
     size_t dropped() const { return held_.dropped() + refused_; }
     /// A number for the handler that runs now; 0 where none does. Any thread.
     uint64_t running() const {

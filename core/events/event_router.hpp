@@ -86,7 +86,7 @@ class EventRouter {
         PeerRef peer;
         uint32_t index = 0;
         pmix_proc_t proc{};
-        bool refused = false;  ///< some codes, for lack of room: the log says so
+        bool refused = false;  ///< some codes, for lack of room: this is logged
         std::map<pmix_status_t, Span> codes;
         bool has_defaults = false;
         Span defaults;

@@ -47,7 +47,7 @@ class EventStore {
     }
 
     const std::deque<Held>& held() const { return held_; }
-    /// Events that were given up for lack of room.
+    /// Events dropped for lack of room.
     size_t dropped() const { return dropped_; }
 
   private:

@@ -276,7 +276,7 @@ void Events::receive(const Frame& frame) {
                    proc_text(client_->server()).c_str(), frame.payload.size());
         return;
     }
-    // Our server decided that it is for us; only what it says of itself matters here.
+    // Our server decided that it is for us; only its own directives matter here.
     [[maybe_unused]] const pmix_status_t read = event->read_directives();
     // A server that is also a client (a launcher, a tool with children of its own) passes on events of
     // its own server.

@@ -64,7 +64,7 @@ class Events {
     /// The handlers of this process.
     const EventEngine& engine() const { return engine_; }
 
-    /// Events that were given up for lack of room: in this process, and as a server for its clients.
+    /// Events dropped for lack of room: in this process, and as a server for its clients.
     size_t dropped();
 
   private:

@@ -7,7 +7,7 @@
 
 namespace muster {
 
-/// The event for what `directives` of PMIx_Init say of a model; null where they say nothing. It is for this
+/// The event for the model that `directives` of PMIx_Init declare; null if they declare none. It is for this
 /// process alone, and not for default handlers.
 EventPtr model_declared(const pmix_proc_t& self, InfoView directives);
 

@@ -21,7 +21,7 @@ SharedBytes packed_job_info(Runtime& runtime, Namespaces& namespaces, const char
     Packer reply = peer.packer();
     reply.string(nspace->name);
     if (nspace->synthetic && !runtime.store().knows(name)) {
-        // A tool: there is nothing to say of its job.
+        // A tool has no job data.
         return std::make_shared<const Bytes>(reply.take());
     }
     const pmix_status_t status = runtime.store().pack_job(name, reply, compact);

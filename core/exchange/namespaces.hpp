@@ -49,7 +49,7 @@ struct Namespace {
     uint64_t number = 0;                   ///< in the order in which they have come
     int32_t nlocal = -1;                   ///< processes on this node as registered; -1 while not registered
     bool registered = false;               ///< register_nspace was called
-    pmix_status_t refused = PMIX_SUCCESS;  ///< and failed; there is nothing to wait for
+    pmix_status_t refused = PMIX_SUCCESS;  ///< and failed; do not wait for it
     bool described = false;                ///< its data have been completed (NodeDescription)
     bool synthetic = false;                ///< of a singleton or a tool, and gone with it
     std::map<pmix_rank_t, LocalClient> clients;

@@ -2,7 +2,7 @@
 // Forwarded output of a server: its readers, output that came before any reader, and the way of each piece
 // to its readers, no faster than they read (Standard: IO Forwarding). Belongs to the loop.
 //
-// A piece is the host's until all who wait for it have it, which is how a slow reader slows the writer: the
+// A piece is the host's until all waiting readers have it, which is how a slow reader slows the writer: the
 // host's callback comes late. A reader that asked for a cache with a limit has its own copies instead.
 #pragma once
 
@@ -71,7 +71,7 @@ class Forwarder {
     /// The host does.
     void push_by_host(std::vector<pmix_proc_t> targets, Info directives, ByteView bytes, HostDone done);
 
-    /// PMIx_server_IOF_flow_control: input of these producers waits, or goes on.
+    /// PMIx_server_IOF_flow_control: input of these producers waits, or continues.
     void control_input(const pmix_proc_t& producers, bool suspend) { gate_.apply(producers, suspend); }
 
     /// The same of the output of these processes: what the host delivers waits here.

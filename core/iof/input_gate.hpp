@@ -12,7 +12,7 @@ namespace muster {
 
 class InputGate {
   public:
-    /// PMIX_SUCCESS: go on. An error: answer with that.
+    /// PMIX_SUCCESS: continue. An error: answer with that.
     using Step = std::function<void(pmix_status_t status)>;
 
     /// Whether all producers of `inner` are among `producers`, where an empty namespace and

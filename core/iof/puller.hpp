@@ -23,7 +23,7 @@ class Forwarding;
 /// How a tool shows the output of a job that it spawns.
 struct JobOutput {
     OutputStyle style;
-    bool as_init = true;  ///< the job's directives say nothing of it
+    bool as_init = true;  ///< the job's directives set no style
     pmix_iof_channel_t channels = 0;
 
     bool shown() const { return style.local.value_or(false); }

@@ -32,7 +32,7 @@ class Pusher {
     /// The host of our server takes no more input of this process until it resumes that: nothing is sent,
     /// stdin is not read, and pushes that the host has taken are not answered.
     void suspend();
-    /// Goes on. Does nothing where the input is not suspended.
+    /// Resumes the input. Does nothing if it is not suspended.
     void resume();
     /// Bytes that were given up.
     uint64_t dropped() const { return dropped_; }

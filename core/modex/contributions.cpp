@@ -55,7 +55,7 @@ ContributionForm Modex::form_for(const std::vector<pmix_proc_t>& participants, b
         seen.newer |= known->second.newer;
     }
     if (seen.older != seen.newer) return seen.older ? ContributionForm::Older : ContributionForm::Newer;
-    // Without data there is nothing to be refused.
+    // A contribution without data cannot be refused.
     return collected ? ContributionForm::Marked : ContributionForm::Newer;
 }
 

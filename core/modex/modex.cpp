@@ -274,7 +274,7 @@ bool Modex::may_give(const pmix_proc_t& requester, uint32_t uid, const pmix_proc
 }
 
 void Modex::retry(const Proc& target, bool final_answer, const Fresh* fresh) {
-    // Any number may wait, and to pack an answer takes time: only for those who may find it there now.
+    // Any number may wait, and packing an answer takes time: only for requests that may find their key now.
     const auto may_have_come = [&](const GetRequest& request) {
         if (fresh == nullptr || !request.key || key_is_reserved(request.key->c_str())) return true;
         if (fresh->contains(*request.key)) return true;

@@ -35,7 +35,7 @@ class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
     enum class Entry {
         Refused,  ///< the gate is shut: ask the server
         Inside,   ///< wait(), then leave()
-        Through   ///< the number of the rendezvous has changed: the others go on
+        Through   ///< the number of the rendezvous has changed: the others continue
     };
 
     RendezvousMember(std::unique_ptr<RendezvousPage> page, uint32_t size, std::chrono::milliseconds patience)

@@ -46,7 +46,7 @@ class RendezvousPages {
     Runtime& runtime() const { return runtime_; }
     Namespaces& namespaces() const { return namespaces_; }
 
-    /// The page of a namespace, made where there is none and the job is on this node whole; `made` says so.
+    /// The page of a namespace, made if there is none and the job is on this node whole (then `made` is set).
     /// Null where it has none.
     Shared* offer(const Namespace& nspace, bool& made);
     /// The page of a namespace, or null.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pmix_data_buffer_t, the packed data of applications and hosts: one malloc'ed block, and in it where packing
-// and unpacking go on. These work on the caller's struct, on any thread, as long as only one works on it at a
-// time.
+// pmix_data_buffer_t, the packed data of applications and hosts: one malloc'ed block, and the positions of
+// packing and unpacking in it. These work on the caller's struct, on any thread, as long as only one works on
+// it at a time.
 #pragma once
 
 #include <pmix_common.h>

@@ -68,7 +68,7 @@ class Admissions {
         ConnectRequest request;
         Bytes early;
         PeerPtr peer = std::make_shared<Peer>();
-        Info info;                      ///< what the peer said of itself
+        Info info;                      ///< infos of the connect request
         bool registered = false;        ///< the host has registered it as a client
         Holder held_as;                 ///< as what it is counted in held_, while the host decides
         bool held = false;              ///< the host decides

@@ -27,8 +27,8 @@ bool write_all(int fd, std::string_view text) {
 }
 
 /// PMIX_TCP_REPORT_URI: "-" is standard output, "+" standard error, a number a descriptor that the host was
-/// started with (it gets the name of the variable for clients, too, and is closed, as those who wait at its
-/// other end know it of OpenPMIx), and all else a file.
+/// started with (it gets the name of the variable for clients, too, and is closed, as readers of OpenPMIx's
+/// output expect), and all else a file.
 Result<void> report_uri(const std::string& where, const std::string& uri, RendezvousFiles& files) {
     int fd = -1;
     const auto number = std::from_chars(where.data(), where.data() + where.size(), fd);

@@ -45,7 +45,7 @@ void spawn_by_host(Host& host, const Caller& caller, Info job_info, Apps apps, H
 void spawn(Exchange& exchange, Forwarding& forwarding, LocalJobs* local, Info job_info, Apps apps,
            HostDone done) {
     if (Upstream* client = exchange.upstream()) {
-        // Servers send a job's output without a request: OpenPMIx always, Muster if a directive says so.
+        // Servers send a job's output without a request: OpenPMIx always, Muster by a directive.
         const bool only_asked = client->server_version().can(Capability::AskedOutput);
         std::shared_ptr<const JobOutput> output;  // only a tool shows any
         if (exchange.runtime().role() == Runtime::Role::Tool)
