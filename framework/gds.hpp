@@ -93,7 +93,7 @@ class Gds {
     virtual const char* name() const = 0;
     virtual void set_context(StoreContext context) = 0;
 
-    // --- filling; one thread at a time (the loop), readers go on meanwhile ---
+    // --- filling; one thread at a time (the loop), readers continue meanwhile ---
 
     /// The data of a job as the host registers it (PMIx_server_register_nspace): job-level keys, node and
     /// proc maps in any regex form, session, node, app and proc arrays. Called again for a known job it adds
@@ -136,7 +136,7 @@ class Gds {
 
     virtual bool knows(const char* nspace) const = 0;
     virtual std::optional<uint32_t> job_size(const char* nspace) const = 0;
-    /// Node of a rank as an index into the job's node list; nothing where no map says so.
+    /// Node of a rank as an index into the job's node list; nothing if no map has it.
     virtual std::optional<uint32_t> node_of(const char* nspace, pmix_rank_t rank) const = 0;
     /// Ranks of the job on this node (from the map), in order.
     virtual std::vector<pmix_rank_t> local_ranks(const char* nspace) const = 0;

@@ -81,8 +81,8 @@ class Packer {
     pmix_status_t error_ = PMIX_SUCCESS;
 };
 
-/// Reads hostile bytes. After a failure every further read fails, and there is nothing to free in what it
-/// would have filled. Does not throw.
+/// Reads hostile bytes. After a failure every further read fails, and its output needs no
+/// release. Does not throw.
 class Unpacker {
   public:
     Unpacker(WireFormat format, ByteView bytes) : format_(format), in_(bytes) {}
@@ -102,7 +102,7 @@ class Unpacker {
     bool command(uint8_t& out) { return item(&out, PMIX_COMMAND); }
     bool status(pmix_status_t& out) { return item(&out, PMIX_STATUS); }
     bool string(std::string& out);                 ///< NULL reads as ""
-    bool string(std::string& out, bool& is_null);  ///< and says so
+    bool string(std::string& out, bool& is_null);  ///< and sets `is_null`
     bool size(size_t& out) { return item(&out, PMIX_SIZE); }
     bool boolean(bool& out) { return item(&out, PMIX_BOOL); }
     bool byte(uint8_t& out) { return item(&out, PMIX_BYTE); }

@@ -59,7 +59,7 @@ bool contains(const Words& words, std::string_view word) {
 struct Restriction {
     bool deny = false;
     bool aside = false;  // for it named nothing that there is
-    bool mixed = false;  // names that may be used and names that may not: who wrote it wants we know not what
+    bool mixed = false;  // names that may be used and names that may not: the intention is unclear
     std::vector<std::string> names;
     std::string said;  // for reasons: name, value and origin
 
@@ -359,7 +359,7 @@ struct Registry::Impl {
         if (status != PMIX_SUCCESS || component.instance == nullptr) {
             const std::string why = reason.str().empty() ? "status " + std::to_string(status) : reason.str();
             component.give_up("not usable here: " + why);
-            // That something cannot be used here is an everyday thing, a failure is not.
+            // Components that are unusable here are common; failures are not.
             const LogLevel level = status == PMIX_ERR_NOT_AVAILABLE ? LogLevel::Info : LogLevel::Error;
             framework.log.write(level, "component %s is %s", record.name.c_str(), record.reason.c_str());
             return;

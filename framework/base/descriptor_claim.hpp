@@ -35,7 +35,7 @@ class DescriptorClaim {
     explicit operator bool() const { return claimed_.fd >= 0; }
     /// Asks the kernel.
     bool holds() const;
-    /// The same for those who ask often: the kernel is asked once in 10 ms at most. False once, false for
+    /// The same for frequent callers: the kernel is asked once in 10 ms at most. False once, false for
     /// ever.
     bool held_lately() {
         if (claimed_.lost) return false;

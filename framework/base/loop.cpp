@@ -21,7 +21,7 @@ namespace muster {
 namespace {
 
 /// Runs one callback. An exception (memory that ran short) ends this callback alone: it must not cross
-/// libevent's C frames, and the host's process goes on. A caller that waits for the callback has a time
+/// libevent's C frames, and the host's process continues. A caller that waits for the callback has a time
 /// limit, or its peer.
 template <class Callback>
 void contained(Callback&& callback) noexcept {

@@ -35,7 +35,7 @@ class Watch {
 
     /// Descriptors: ask also (or no longer) for "writable".
     void want_write(bool on);
-    /// Descriptors: stop (or go on) asking for "readable", for back-pressure.
+    /// Descriptors: stop (or resume) asking for "readable", for back-pressure.
     void want_read(bool on);
     /// Descriptors: readability does not start a deferred thread; it waits for another reason to drive.
     void let_wait();
@@ -137,7 +137,7 @@ class EventLoop {
     // On the loop.
     /// Runs what was posted up to now.
     void run_posted();
-    /// Whether the caller that drives has what it waits for, and had better leave.
+    /// Whether the driving caller has its result, and should return.
     bool should_yield() const { return awaited_ != nullptr && (*awaited_)(); }
     /// Memory to read into, one for all watches; its content lasts as long as the callback.
     std::span<uint8_t> scratch();
@@ -152,7 +152,7 @@ class EventLoop {
     void give() MUSTER_RELEASE(here);
     /// Calls what is ready, and runs what that leaves behind; `wait`: sleeps until something is ready.
     void turn(bool wait) MUSTER_REQUIRES(here);
-    /// A turn that waits until something happens, or that has polled in vain.
+    /// A turn that waits until something happens, or has polled without success.
     void wait_turn() MUSTER_REQUIRES(here);
     /// Runs `task`, and what it leaves to the end of the turn.
     void run(Task& task) MUSTER_REQUIRES(here);

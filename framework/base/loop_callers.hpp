@@ -30,7 +30,7 @@ class LoopCallers {
     /// False, with nothing done, if another thread keeps the loop for microseconds, or tasks are posted.
     bool run_here(Task& task);
     /// Looks for something that the loop does not watch for as long as the loop may poll. False, perhaps
-    /// without a look, where the caller had better sleep. `found` neither waits nor uses the loop.
+    /// without a look, if the caller should sleep. `found` neither waits nor uses the loop.
     bool poll_for(const Condition& found);
     /// Runs what is ready, without waiting; false if another thread drives.
     bool progress();

@@ -16,7 +16,7 @@ namespace muster {
 
 class LoopThread : private EventLoop::Standby {
   public:
-    enum class Beside { Nobody, Callers };  ///< who drive the loop, too (loop_callers.hpp)
+    enum class Beside { Nobody, Callers };  ///< further drivers of the loop (loop_callers.hpp)
 
     LoopThread(EventLoop& loop, Beside beside) : loop_(loop), shared_(beside == Beside::Callers) {}
     LoopThread(const LoopThread&) = delete;

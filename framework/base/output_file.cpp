@@ -51,7 +51,7 @@ class Way {
 
     bool at_last() const { return parts_.size() == 1; }
 
-    /// Goes on where a link leads; nowhere (with errno) where it may not be followed.
+    /// Continues at the target of a link; nowhere (with errno) if it may not be followed.
     void follow(const UniqueFd& link, const struct stat& status) {
         char target[PATH_MAX];
         ssize_t size = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A lock for one who writes seldom and many who read: std::shared_mutex, but a waiting writer goes before new
+// A lock for one rare writer and many readers: std::shared_mutex, but a waiting writer goes before new
 // readers, so that readers in a loop cannot keep it out for ever (glibc's default lets them).
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace muster {
 
-/// For WriteLock and ReadLock (mutex.hpp). Not recursive, not for reading either: one who reads and asks
+/// For WriteLock and ReadLock (mutex.hpp). Not recursive, not for reading either: a reader that locks
 /// again while a writer waits would wait for itself.
 class MUSTER_CAPABILITY("shared lock") SharedLock {
   public:

@@ -26,7 +26,7 @@ bool trusted_owner(uid_t user) {
     return ::stat("/", &status) == 0 && status.st_uid == user;
 }
 
-/// A user shares with a group what is his own; for root's processes that is no excuse.
+/// A user may share own files with a group; root's processes do not trust such a group.
 bool trusted_group(const struct stat& status) {
     const uid_t user = ::geteuid();
     if (user != 0 && status.st_uid == user) return true;

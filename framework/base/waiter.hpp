@@ -49,8 +49,8 @@ struct Watch::Impl {
     void fire(short ready);
 };
 
-/// How long a doubted descriptor may say nothing at first. Each look in vain doubles that, so that a process
-/// that computes for hours is hardly ever woken.
+/// First interval between checks of a doubted descriptor. Each check without a result doubles it, so that a
+/// process that computes for hours is hardly ever woken.
 constexpr std::chrono::seconds kFirstSilence{1};
 constexpr std::chrono::seconds kLongestSilence{64};
 

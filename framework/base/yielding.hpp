@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether a thread that waits yields the processor before it sleeps (docs/decisions/0055): the others need it
-// to go on, and none has to be woken. A process that computes keeps the processor for a slice of the
+// Whether a thread that waits yields the processor before it sleeps (docs/decisions/0055): the other threads
+// can run, and no wake-up is needed. A process that computes keeps the processor for a slice of the
 // scheduler, and the yielding thread waits behind it. Used by one thread at a time.
 #pragma once
 

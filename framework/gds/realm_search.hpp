@@ -6,7 +6,7 @@
 
 namespace muster {
 
-/// The search of one store. `Answer()` means that the value is not there, and the search goes on. `Search`
+/// The search of one store. `Answer()` means that the value is absent, and the search continues. `Search`
 /// derives from this class and has
 ///   lookup(): the question
 ///   session(info), job(info), app(info), node(info, of_rank): one realm, with the values that follow from

@@ -42,7 +42,7 @@ inline bool is_ranges(std::string_view text) {
 class Splitter {
   public:
     explicit Splitter(std::string_view text) : text_(text), last_close_(text.find(']')) {
-        // The search from behind goes byte by byte: mostly there is nothing to search for.
+        // The search from the end is slow, byte by byte: it is skipped for texts without a bracket.
         if (last_close_ != std::string_view::npos) last_close_ = text.rfind(']');
     }
 
@@ -50,8 +50,8 @@ class Splitter {
         if (at_ > text_.size() || text_.empty()) return false;
         size_t end = at_;
         while (end < text_.size() && text_[end] != ',') {
-            // Only a bracket that is closed hides commas; looking for its end stays linear, for the search
-            // goes on behind it.
+            // Only a bracket that is closed hides commas; the search for its end stays linear, because it
+            // continues behind the end.
             if (text_[end] == '[' && last_close_ != std::string_view::npos && end < last_close_) {
                 end = text_.find(']', end);
             }

@@ -69,7 +69,7 @@ inline bool add_to_digits(char* begin, char* end, uint64_t value) {
     return value == 0;
 }
 
-/// Whether `list` begins with `entry` and goes on with `separator`, or ends. For short entries.
+/// Whether `list` begins with `entry`, followed by `separator` or the end. For short entries.
 inline bool begins_with_entry(std::string_view list, std::string_view entry, char separator) {
     const size_t n = entry.size();
     if (list.size() < n || (list.size() > n && list[n] != separator)) return false;

@@ -111,7 +111,7 @@ class Counter {
         }
         return PMIX_SUCCESS;
     }
-    /// "@START:C,C*N,...": nodes with C ranks each, which go on where those of the node before end.
+    /// "@START:C,C*N,...": nodes with C ranks each, which continue those of the node before.
     pmix_status_t chain(std::string_view text) {
         uint32_t next = 0;
         if (!take_rank(text, next) || !take(text, ':')) return PMIX_ERR_BAD_PARAM;
@@ -174,7 +174,7 @@ void append_run(std::string& out, Run run) {
     }
 }
 
-/// Nodes with one run each, which goes on where that of the node before ends. Few of them are written one by
+/// Nodes with one run each, which continues that of the node before. Few of them are written one by
 /// one, more by their counts.
 class Chain {
   public:
@@ -254,7 +254,7 @@ class Shortener {
         close_chain();
     }
 
-    /// Takes the entries at the front of `list` that go on with the row, as most entries of most lists do.
+    /// Takes the entries at the front of `list` that continue the row, as most entries of most lists do.
     /// @return their length with what separates them from the next one, or the list from nothing.
     size_t take_following(std::string_view list) {
         if (pending_.count < 2 || pending_.parts.size() != 1) return 0;

@@ -26,7 +26,7 @@ inline pmix_status_t parse_ranks(std::string_view text, size_t limit, const must
 /// hold K+1 ranks in a row each, where the first of them starts at rank 1 and each next one a rank higher, as
 /// in the Standard's example (1-4;2-5 is 2x(3)); other starts and steps are written behind it:
 /// "Nx(K)@START+STEP". Nodes with several ranges each have one such part a range, with commas between them.
-/// Many nodes whose ranks go on where those of the node before end are "@START:C,C*N,...": the first rank of
+/// Many nodes whose ranks continue those of the node before are "@START:C,C*N,...": the first rank of
 /// all, and the count of each node, or of N nodes.
 /// @return false when the list is not one of ranks, or the form cannot say it (one node without ranks).
 bool shorten_ranks(std::string_view list, std::string& out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shortening lists of node names, name by name; what goes on as expected is only compared.
+// Shortening lists of node names, name by name; expected continuations are only compared.
 #include <algorithm>
 #include <array>
 #include <optional>

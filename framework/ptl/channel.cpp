@@ -202,7 +202,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         });
     }
 
-    /// Not the ones that are running: those are held by who runs them.
+    /// Running callbacks are kept by their callers.
     void forget_callbacks() {
         on_frame_.reset();
         on_closed_ = nullptr;
@@ -322,7 +322,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         }
     }
 
-    /// Nothing more can be sent; `report` says so from the loop.
+    /// Nothing more can be sent; calls `report` from the loop.
     void give_up(void (Impl::*report)()) {
         write_failed_ = true;
         queue_.clear();

@@ -30,7 +30,7 @@ class Channel {
     static constexpr size_t kHeaderSize = Frame::kHeaderSize;
     /// The longest payload that a header can describe; a longer one is not sent.
     static constexpr size_t kMaxPayload = UINT32_MAX;
-    /// How long finish() goes on for a peer that does not read.
+    /// How long finish() waits for a peer that does not read.
     static constexpr std::chrono::milliseconds kFinishLimit{5000};
 
     struct Limits {

@@ -59,8 +59,8 @@ void FrameReader::took(size_t got) {
     buffer_.append(rest);
 }
 
-/// Goes on with the frame under way, or begins one, as far as these bytes reach, and leaves what is behind
-/// it.
+/// Continues the frame under way, or begins one, as far as these bytes reach, and leaves the rest of
+/// the bytes.
 void FrameReader::take(ByteView& bytes) {
     if (!in_payload_) {
         if (bytes.size() < Frame::kHeaderSize || too_long_) return;

@@ -118,7 +118,7 @@ struct ReplyParser {
 
     /// Feeds all bytes read so far; returns how many more are wanted at least, 0 when complete.
     size_t wanted(ByteView so_far) const;
-    /// How many more a server sends that lets us in; nothing follows them unasked.
+    /// Number of further bytes of a server that accepts us; it sends nothing more without a request.
     size_t expected(ByteView so_far) const;
     /// Valid once wanted() is 0. For the client form only status and peer_index are set.
     struct Parsed {
