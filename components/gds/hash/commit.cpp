@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Taking job data in: the last checks, when all was read, and the change of the store.
+// Registration of job data: the last checks, after all is read, and the change of the store.
 #include "components/gds/hash/registration.hpp"
 
 #include <algorithm>
@@ -50,8 +50,8 @@ Result<void> Registration::settle_node(const JobMap& map, uint32_t node, Table& 
 /// Greater than any number of processes.
 static constexpr uint32_t kUnsaid = UINT32_MAX;
 
-/// Node ranks go on behind the processes that other jobs have on a node when this one is registered; the
-/// host's word on single ranks counts more.
+/// Node ranks continue behind the processes of earlier jobs on a node; node ranks that the host gives for
+/// single ranks take precedence.
 void Registration::count_node_ranks(JobMapBuilder& map) {
     std::vector<uint32_t> next;
     for (const auto& [nspace, other] : store_.jobs_) {
@@ -91,7 +91,7 @@ Result<void> Registration::finish(std::string_view nspace, Staged& staged) {
             const uint64_t first = value_as_number<uint32_t>(leader->get()).value_or(0);
             const uint64_t end = first + value_as_number<uint32_t>(count->get()).value_or(0);
             told += end - first;
-            // More than there are: they overlap, and say nothing.
+            // More ranks than the job has: the applications overlap, and the counts are unusable.
             if (std::max(end, told) > builder(staged).rank_end()) continue;
             for (uint64_t rank = first; rank < end; ++rank) {
                 if (!builder(staged).has_app(static_cast<pmix_rank_t>(rank))) {

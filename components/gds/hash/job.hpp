@@ -28,7 +28,7 @@ struct Qualified {
     std::string key;
     Info qualifiers;
     std::shared_ptr<const Value> value;  ///< null: it was removed
-    bool local = true, remote = true;    ///< who may see it
+    bool local = true, remote = true;    ///< processes that may see it
 
     /// The value and its qualifiers in one array.
     Value as_given() const {

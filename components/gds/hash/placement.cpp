@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Taking job data in: what processes say of themselves, and where they are.
+// Registration of job data: infos about processes, and their placement.
 #include "components/gds/hash/registration.hpp"
 
 #include <cstring>

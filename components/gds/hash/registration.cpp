@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Taking job data in: reading and checking the attributes of register_job, and of a server's reply.
+// Registration of job data: reading and checking the attributes of register_job, and of a server's reply.
 #include "components/gds/hash/registration.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Taking job data in: all attributes are read and checked beside the store, which is changed only when
-// everything was in order, by moves that cannot fail.
+// Registration of job data: all attributes are read and checked beside the store, which is changed only if
+// all are valid, by moves that cannot fail.
 #pragma once
 
 #include <map>

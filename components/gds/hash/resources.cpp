@@ -19,7 +19,7 @@ std::string_view first_label(std::string_view name) {
 template <class Names>
 void take_out(Names& names, std::string_view text, const ResourceNode& node) {
     const auto range = names.equal_range(text);
-    // Two of its names may be the same; the one that stands just here is meant.
+    // Two of its names may be equal: compares the addresses of the texts.
     const auto at = std::find_if(range.first, range.second, [&](const auto& entry) {
         return entry.second == &node && entry.first.data() == text.data();
     });

@@ -46,7 +46,7 @@ class Resources {
     Table facts;
 
     bool no_nodes() const { return nodes_.empty(); }
-    /// The first node of that name or alias; by number where one of both, it or who asks, has no name.
+    /// The first node of that name or alias; by number if the node or the request has no name.
     const ResourceNode* node(std::string_view host, std::optional<uint32_t> id) const {
         return find(host, id);
     }

@@ -75,7 +75,7 @@ Reader::Seen Reader::look(uint64_t key_hash, Kind kind, uint32_t of, std::string
             if (load_word(words[kEntryWords - 1]) != header_of[kEntryWords - 1]) return Seen::Changed;
             return good ? Seen::There : Seen::Absent;
         }
-        // Another key, or what was ours has become another entry since.
+        // Another key, or our entry has been reused since.
         if (load_word(slots[at]) != slot || load_word(header->table) != table_at) return Seen::Changed;
     }
     return Seen::Absent;
