@@ -93,7 +93,7 @@ class Munge {
         if (!socket_.empty()) set(context.get(), MUNGE_OPT_SOCKET, socket_.c_str());
         char* path = nullptr;  // the context's
         if (munge_ctx_get(context.get(), MUNGE_OPT_SOCKET, &path) == EMUNGE_SUCCESS && deserted(path))
-            unreachable("nobody listens at " + std::string(path));
+            unreachable("no munged listens at " + std::string(path));
         return context;
     }
 

@@ -32,7 +32,7 @@ class Native {
     static constexpr const char* kRemedy =
         "psec/native proves something over TCP only where the server's kernel says whose connection it is "
         "(sock_diag, on the same machine): use psec/munge, or PMIX_MCA_psec_native_trust_claims=1 at the "
-        "server, if everybody who can connect may be believed";
+        "server, if all that can connect are trusted";
 
     explicit Native(muster::sdk::Host host) : host_(host), trust_claims_(host.boolean("trust_claims")) {}
 
@@ -57,7 +57,7 @@ class Native {
             refuse(
                 "the kernel does not say whose process is at the other end, so what that says of itself " +
                 std::string("proves nothing; use psec/munge (or PMIX_MCA_psec_native_trust_claims=1, if ") +
-                "everybody who can connect may be believed)");
+                "all that can connect are trusted)");
         }
         compare("user", uid, claim.uid, "the registered user");
         compare("group", gid, claim.gid, "the registered group");
