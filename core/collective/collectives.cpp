@@ -392,7 +392,7 @@ void Collectives::expire(const std::shared_ptr<Collective>& collective) {
         if (unnamed > 0)
             names += (names.empty() ? "" : " and ") + std::to_string(unnamed) + " more of this node";
         if (names.empty())
-            names = collective->all_local() ? "nobody" : "other nodes (the host has not answered)";
+            names = collective->all_local() ? "no process" : "other nodes (the host has not answered)";
         MUSTER_LOG(log_, Error, "%s %s reached its time limit waiting for %s",
                    collective_name(collective->kind_), collective->id_.c_str(), names.c_str());
     }
