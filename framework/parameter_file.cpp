@@ -93,7 +93,7 @@ Result<ParameterFile> read_parameter_file(const std::string& path, ParameterFile
         return Error{PMIX_ERR_NO_PERMISSIONS,
                      path +
                          " is ignored by a process with raised privileges: it must belong "
-                         "to root and be writable by nobody else"};
+                         "to root and not be writable by others"};
     }
     if (owner == ParameterFileOwner::Trusted) {
         if (const std::string why = why_not_trusted(status); !why.empty())

@@ -81,7 +81,7 @@ Result<std::string> trusted_path(const std::string& path, Trust trust) {
             if (status.st_uid != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
                 return Error{PMIX_ERR_NO_PERMISSIONS,
                              path + " is refused in a process with raised privileges: " + here +
-                                 " must belong to root and be writable by nobody else"};
+                                 " must belong to root and not be writable by others"};
         } else if (const std::string why = why_not_trusted(status); !why.empty()) {
             return Error{PMIX_ERR_NO_PERMISSIONS, path + " is passed over: " + here + " " + why};
         }
