@@ -140,7 +140,7 @@ void write_all(const std::string& text) {
     for (size_t at = 0; at < text.size();) {
         const ssize_t wrote = write(STDOUT_FILENO, text.data() + at, text.size() - at);
         if (wrote > 0) at += static_cast<size_t>(wrote);
-        if (wrote < 0 && errno != EINTR) throw std::runtime_error("nobody reads the table any more");
+        if (wrote < 0 && errno != EINTR) throw std::runtime_error("the table has no reader any more");
     }
 }
 
