@@ -126,11 +126,20 @@ EventEngine::OnEnd Events::observed(const EventPtr& event) {
 void Events::listen(const std::vector<pmix_status_t>& codes) {
     std::vector<pmix_status_t> fresh;
     for (const pmix_status_t code : codes) {
-        if (listened_.insert(code).second && wanted_[code]++ == 0) fresh.push_back(code);
+        if (!listened_.contains(code) && !wanted_.contains(code)) fresh.push_back(code);
     }
     runtime_.loop().need_driver();
     // A server sees all that passes.
-    if (fresh.empty() || upstream() == nullptr) return;
+    if (!fresh.empty() && upstream() != nullptr) tell_listened(fresh);
+    // Last: a code that the server has not been asked for is asked for by the next call.
+    for (const pmix_status_t code : codes) {
+        if (listened_.contains(code)) continue;
+        ++wanted_[code];
+        listened_.insert(code);
+    }
+}
+
+void Events::tell_listened(const std::vector<pmix_status_t>& fresh) {
     Packer message = client_->packer(Command::RegisterEvents);
     message.counted(fresh.data(), fresh.size(), PMIX_STATUS).infos({});
     client_->request_status(std::move(message), [this, n = fresh.size()](pmix_status_t status) {
@@ -223,9 +232,15 @@ void Events::notify(EventPtr event, const OnStatus& done) {
         return raise(std::move(event));
     }
     if (upstream() == nullptr) return done(PMIX_ERR_UNREACH);
+    const pmix_status_t status = event->status;
     client_->request_status(packed(*event, Command::Notify), done);
-    if (concerns_us(*event)) return raise(std::move(event));
-    if (const EventEngine::OnEnd on_end = observed(event)) on_end(Info(), false);
+    try {
+        if (concerns_us(*event)) return raise(std::move(event));
+        if (const EventEngine::OnEnd on_end = observed(event)) on_end(Info(), false);
+    } catch (const std::bad_alloc&) {
+        // The others get the event, so it counts as sent.
+        MUSTER_LOG(runtime_.log(), Error, "event %d: no memory for the handlers of this process", status);
+    }
 }
 
 Packer Events::packed(const Event& event, Command command) const {

@@ -77,6 +77,8 @@ class Events {
     bool source_in_range(const HandlerSpec& handler, const pmix_proc_t& source) const;
     /// Registers the codes of the handlers at the new primary server.
     void tell_primary();
+    /// Asks the server for events that the library listens to.
+    void tell_listened(const std::vector<pmix_status_t>& fresh);
     void receive(const Frame& frame);
     void lost(const pmix_proc_t& server);
     void withdraw(const std::vector<pmix_status_t>& codes);

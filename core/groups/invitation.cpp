@@ -84,8 +84,9 @@ EventEngine::OnEnd Invitations::on_event(const EventPtr& event) {
             if (for_us && !said.vote) leader_selected(*event, said);
             return nullptr;
         case PMIX_GROUP_LEFT:
-            // In a server the watch sees to it.
-            if (exchange_.host() == nullptr) exchange_.groups().remove_member(said.id, event->source);
+            // In a server the watch sees to it. Our own departure counts when the server has taken it.
+            if (exchange_.host() == nullptr && !from_self)
+                exchange_.groups().remove_member(said.id, event->source);
             return nullptr;
         default:
             return nullptr;
@@ -216,17 +217,24 @@ void Invitations::join(const std::string& id, const std::optional<pmix_proc_t>& 
     }
     found->joining = true;
     found->done = std::move(done);
+    attempt(*found, [&] { wait_for_group(*found, limit); });
+}
+
+void Invitations::wait_for_group(Received& joined, std::optional<std::chrono::milliseconds> limit) {
+    const bool we_lead = proc_is(joined.leader, exchange_.self());
     if (limit) {
         // The timer goes with the entry.
-        found->time_limit = exchange_.loop().after(*limit, [this, found] {
-            if (!proc_is(found->leader, exchange_.self()))
-                answer_leader(*found, PMIX_GROUP_INVITE_DECLINED, nullptr);
-            conclude(*found, answer_of(PMIX_ERR_TIMEOUT));
+        joined.time_limit = exchange_.loop().after(*limit, [this, found = &joined] {
+            attempt(*found, [&] {
+                if (!proc_is(found->leader, exchange_.self()))
+                    answer_leader(*found, PMIX_GROUP_INVITE_DECLINED, nullptr);
+                conclude(*found, answer_of(PMIX_ERR_TIMEOUT));
+            });
         });
     }
     if (we_lead) return;
-    answer_leader(*found, PMIX_GROUP_INVITE_ACCEPTED,
-                  [this, id, inviter = found->inviter](const HostAnswer& answer) {
+    answer_leader(joined, PMIX_GROUP_INVITE_ACCEPTED,
+                  [this, id = joined.id, inviter = joined.inviter](const HostAnswer& answer) {
                       if (answer.status == PMIX_SUCCESS) return;
                       Received* waiting = received(id, inviter);
                       if (waiting != nullptr && waiting->joining)
@@ -260,10 +268,14 @@ void Invitations::completed(const Event& event, const GroupEvent& said) {
         // The group was completed without this process.
         return conclude(*ours, answer_of(PMIX_GROUP_CONSTRUCT_ABORT));
     }
-    add_group(said.id, said.members, event.source, said.context_id,
-              event.info.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION));
     HostAnswer answer;
-    answer.info = group_results(said.id, ProcList(said.members), said.context_id);
+    try {
+        answer.info = group_results(said.id, ProcList(said.members), said.context_id);
+        add_group(said.id, said.members, event.source, said.context_id,
+                  event.info.view().is_true(PMIX_GROUP_NOTIFY_TERMINATION));
+    } catch (const std::bad_alloc&) {
+        answer = answer_of(PMIX_ERR_NOMEM);
+    }
     conclude(*ours, std::move(answer));
 }
 
@@ -349,7 +361,7 @@ void Invitations::leader_selected(const Event&, const GroupEvent& said) {
     ours.leader = *said.affected;
     if (!said.members.empty()) ours.members = said.members;
     if (!proc_is(ours.leader, exchange_.self())) {
-        if (ours.joining) answer_leader(ours, PMIX_GROUP_INVITE_ACCEPTED, nullptr);
+        if (ours.joining) attempt(ours, [&] { answer_leader(ours, PMIX_GROUP_INVITE_ACCEPTED, nullptr); });
         return;
     }
     auto invitation = std::make_shared<Invitation>();
@@ -360,10 +372,11 @@ void Invitations::leader_selected(const Event&, const GroupEvent& said) {
     for (const pmix_proc_t& proc : ours.members)
         invitation->members.push_back({proc, among(ours.early, proc) ? State::Accepted : State::Invited});
     if (auto terms = Info::copy_of(ours.terms)) invitation->terms = std::move(*terms);
-    invitation->done = [this, round = invitation->round, id = ours.id](HostAnswer answer) {
-        GroupEvent about;
-        about.id = id;
-        about.round = round;
+    GroupEvent led;
+    led.id = ours.id;
+    led.round = invitation->round;
+    // Prepared here, as the end may come for want of memory.
+    invitation->done = [this, about = std::move(led)](HostAnswer answer) {
         if (Received* mine = received(about, exchange_.self())) {
             // Our own call gets the same status as those of the others.
             if (answer.status == PMIX_ERR_PARTIAL_SUCCESS) answer.status = PMIX_SUCCESS;
@@ -371,7 +384,7 @@ void Invitations::leader_selected(const Event&, const GroupEvent& said) {
         }
     };
     ours.early.clear();
-    begin(invitation);
+    attempt(invitation, [&] { begin(invitation); });
 }
 
 }  // namespace muster

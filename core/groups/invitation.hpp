@@ -5,10 +5,12 @@
 // docs/explanation/invitations.md has the states. Belongs to the loop.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <list>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -94,6 +96,17 @@ class Invitations {
     void leader_selected(const Event& event, const GroupEvent& said);
 
     // As the leader.
+    /// Runs a step of an invitation, and ends the invitation where memory is short: otherwise its id would
+    /// stay in use, and the call would wait forever.
+    template <class Step>
+    void attempt(const InvitationPtr& invitation, Step step) {
+        try {
+            return step();
+        } catch (const std::bad_alloc&) {
+            end_without_memory(invitation);
+        }
+    }
+    void end_without_memory(const InvitationPtr& invitation);
     void begin(const InvitationPtr& invitation);
     void send_invitations(const InvitationPtr& invitation, const std::vector<pmix_proc_t>& to);
     EventEngine::OnEnd decide_later(const InvitationPtr& invitation, std::optional<pmix_proc_t> missing,
@@ -121,6 +134,17 @@ class Invitations {
     Received& note_leader(const GroupEvent& said, const pmix_proc_t& leader);
     void answer_leader(const Received& received, pmix_status_t code, HostDone done);
     void conclude(Received& received, HostAnswer answer);
+    /// Runs a step of a join, and ends the join where memory is short.
+    template <class Step>
+    void attempt(Received& received, Step step) {
+        try {
+            return step();
+        } catch (const std::bad_alloc&) {
+            conclude(received, answer_of(PMIX_ERR_NOMEM));
+        }
+    }
+    /// Sends the acceptance and waits for the group until the time limit.
+    void wait_for_group(Received& received, std::optional<std::chrono::milliseconds> limit);
 
     void send(std::shared_ptr<Event> event, HostDone done = nullptr);
     void add_group(const std::string& id, const std::vector<pmix_proc_t>& members, const pmix_proc_t& leader,

@@ -49,8 +49,25 @@ void Invitations::invite(const std::string& id, std::vector<pmix_proc_t> procs, 
             invitation->terms.add_copy(one);
     }
     invitation->done = std::move(done);
-    begin(invitation);
-    send_invitations(invitation, procs);
+    attempt(invitation, [&] {
+        begin(invitation);
+        send_invitations(invitation, procs);
+    });
+}
+
+void Invitations::end_without_memory(const InvitationPtr& invitation) {
+    // Events are sent whole or not at all, so nobody knows of the group yet.
+    if (std::exchange(invitation->announced, false) && exchange_.host() == nullptr)
+        exchange_.groups().remove(invitation->id);
+    try {
+        give_up(invitation, PMIX_ERR_NOMEM);
+    } catch (const std::bad_alloc&) {
+        MUSTER_LOG(exchange_.log(), Error,
+                   "group %s: no memory to tell the invited processes that the invitation is withdrawn; "
+                   "their time limits end it",
+                   invitation->id.c_str());
+    }
+    end(invitation, answer_of(PMIX_ERR_NOMEM));
 }
 
 void Invitations::begin(const InvitationPtr& invitation) {
@@ -58,10 +75,9 @@ void Invitations::begin(const InvitationPtr& invitation) {
     invitation->optional = terms.is_true(PMIX_GROUP_OPTIONAL) || terms.is_true(PMIX_GROUP_FT_COLLECTIVE);
     invitation->wants_context_id = terms.is_true(PMIX_GROUP_ASSIGN_CONTEXT_ID);
     if (Invitee* self = invitee(*invitation, exchange_.self())) self->state = State::Accepted;
-    leading_.push_back(invitation);
     if (const auto limit = read_timeout(terms)) {
         invitation->time_limit = exchange_.loop().after(*limit, [this, ref = InvitationRef(invitation)] {
-            if (const InvitationPtr late = ref.lock()) time_is_over(late);
+            if (const InvitationPtr late = ref.lock()) attempt(late, [&] { time_is_over(late); });
         });
     }
     std::vector<pmix_status_t> codes = {PMIX_GROUP_INVITE_ACCEPTED, PMIX_GROUP_INVITE_DECLINED,
@@ -73,6 +89,7 @@ void Invitations::begin(const InvitationPtr& invitation) {
                                    PMIX_ERR_PROC_TERM_WO_SYNC});
     }
     events_.listen(codes);
+    leading_.push_back(invitation);
     check(invitation);
 }
 
@@ -156,13 +173,17 @@ void Invitations::some_process_ended(const Event& event) {
 
 EventEngine::OnEnd Invitations::decide_later(const InvitationPtr& invitation,
                                              std::optional<pmix_proc_t> missing, bool declined) {
-    ++invitation->undecided;
-    return [this, ref = InvitationRef(invitation), missing, declined](const Info& results, bool) {
-        const InvitationPtr still = ref.lock();
-        if (!still || still->finishing) return;
-        --still->undecided;
-        decide(still, missing, declined, GroupDecision::of(results));
-    };
+    EventEngine::OnEnd on_end;
+    attempt(invitation, [&] {
+        on_end = [this, ref = InvitationRef(invitation), missing, declined](const Info& results, bool) {
+            const InvitationPtr still = ref.lock();
+            if (!still || still->finishing) return;
+            --still->undecided;
+            attempt(still, [&] { decide(still, missing, declined, GroupDecision::of(results)); });
+        };
+        ++invitation->undecided;
+    });
+    return on_end;
 }
 
 void Invitations::decide(const InvitationPtr& invitation, const std::optional<pmix_proc_t>& missing,
@@ -212,7 +233,8 @@ void Invitations::finish(const InvitationPtr& invitation) {
                           const InvitationPtr still = ref.lock();
                           if (!still) return;
                           const auto id = answer.info.view().number<size_t>(PMIX_GROUP_CONTEXT_ID);
-                          if (answer.status == PMIX_SUCCESS && id) return announce(still, id);
+                          if (answer.status == PMIX_SUCCESS && id)
+                              return attempt(still, [&] { announce(still, id); });
                           give_up(still,
                                   answer.status == PMIX_SUCCESS ? PMIX_ERR_NOT_SUPPORTED : answer.status);
                       });

@@ -42,8 +42,11 @@ void leave_group(Exchange& exchange, Events& events, const Invitations& invitati
     if (const pmix_status_t can = can_leave(group, exchange.self()); can != PMIX_SUCCESS)
         return done(answer_of(can));
     const auto event = departure(*group, exchange.self());
-    if (exchange.host() == nullptr) exchange.groups().remove(id);
-    events.notify(event, [done = std::move(done)](pmix_status_t status) { done(answer_of(status)); });
+    // In a server the watch sees to it. Elsewhere this process stays in it unless its server hears of that.
+    events.notify(event, [&exchange, id, done = std::move(done)](pmix_status_t status) {
+        if (is_good(status) && exchange.host() == nullptr) exchange.groups().remove(id);
+        done(answer_of(status));
+    });
 }
 
 void leave_group(GroupServer& server, const Request& request) {
@@ -72,10 +75,10 @@ void leave_groups(GroupServer& server, const pmix_proc_t& proc) {
 void leave_finalized(GroupServer& server, const std::string& id, const pmix_proc_t& proc) {
     const Group* group = server.groups().find(id);
     if (group == nullptr || !group->has(proc)) return;
+    const bool quiet = group->members.size() > kMostTold && !group->notify_termination;
+    const auto event = quiet ? nullptr : departure(*group, proc);
     server.groups().change(id, [&](Group& one) { one.finalized.push_back(proc); });
-    if (group->members.size() > kMostTold && !group->notify_termination)
-        return server.invitation_watch().goes_on_without(id, proc, false);
-    const auto event = departure(*group, proc);
+    if (quiet) return server.invitation_watch().goes_on_without(id, proc, false);
     event->user = server.namespaces().owner_of(proc);
     // Processes that come later, the next life of a member among them, are in no such group.
     event->cacheable = false;
