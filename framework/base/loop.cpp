@@ -361,6 +361,8 @@ void EventLoop::on_wake() {
     if (wakes(wake_fd_)) {
         ::eventfd_read(wake_fd_, &count);
     } else {
+        // A mirror made meanwhile has the program's file under this number, perhaps one that stays readable.
+        if (mirror_ != nullptr) mirror_->show(wake_fd_, 0);
         wake_fd_ = wake_watch_->impl_->fd = above_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
         wake_watch_->impl_->show();
     }

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "framework/base/loop_callers.hpp"
+#include "framework/base/loop_mirror.hpp"
 #include "framework/base/loop_thread.hpp"
 
 namespace muster {
@@ -476,6 +477,26 @@ class LoopShared : public ::testing::Test {
     LoopCallers callers_{loop_, &thread_};
     std::unique_ptr<Watch> watch_;
 };
+
+TEST(EventLoop, LeavesAFileOfTheProgramThatHasItsNumberInNoMirror) {
+    // The program has closed what wakes the loop, and has a pipe there when the mirror is made.
+    EventLoop loop(EventLoop::On::Poll);
+    loop.wait_to_take();
+    const int number = loop.wake_fd();
+    const Pipe pipe;
+    pipe.put();
+    ASSERT_EQ(::dup2(pipe.fds[0], number), number);
+    LoopMirror mirror(true);
+    ASSERT_TRUE(mirror.ok());
+    loop.show_in(&mirror);
+    ASSERT_TRUE(mirror.wait(0ms));
+    loop.turn(false);
+    EXPECT_NE(loop.wake_fd(), number);
+    EXPECT_FALSE(mirror.wait(0ms)) << "the pipe keeps the mirror readable";
+    loop.show_in(nullptr);
+    loop.give();
+    ::close(number);
+}
 
 TEST_F(LoopShared, ABorrowerRunsItsAwaitedTask) {
     const auto self = std::this_thread::get_id();
