@@ -54,10 +54,14 @@ bool subject(InfoView qualifiers, pmix_proc_t& proc) {
     return true;
 }
 
+bool is_stored_fact(const char* key, InfoView qualifiers) {
+    pmix_proc_t proc;
+    return lasts(key) && !qualifiers.is_true(PMIX_QUERY_REFRESH_CACHE) && subject(qualifiers, proc);
+}
+
 bool answer_from_store(const Gds& store, const char* key, InfoView qualifiers, Info& found) {
     pmix_proc_t proc;
-    if (!lasts(key) || qualifiers.is_true(PMIX_QUERY_REFRESH_CACHE) || !subject(qualifiers, proc))
-        return false;
+    if (!is_stored_fact(key, qualifiers) || !subject(qualifiers, proc)) return false;
     Info directives;
     for (const pmix_info_t& qualifier : qualifiers) {
         if (!key_is(qualifier.key, PMIX_PROCID) && !key_is(qualifier.key, PMIX_NSPACE) &&

@@ -21,7 +21,11 @@ bool lasts(const char* key);
 /// The process (or with rank WILDCARD the job) that the qualifiers name; false if they name none.
 bool subject(InfoView qualifiers, pmix_proc_t& proc);
 
-/// Answers from this process's store about the process that the qualifiers name.
+/// Whether a question is for a lasting fact about a process or job that the qualifiers name: processes answer
+/// these from their stores.
+bool is_stored_fact(const char* key, InfoView qualifiers);
+
+/// What this process's store knows of the process that the qualifiers name.
 bool answer_from_store(const Gds& store, const char* key, InfoView qualifiers, Info& found);
 
 /// PMIX_QUERY_ATTRIBUTE_SUPPORT for the levels that the qualifiers name, by default all. `own`:

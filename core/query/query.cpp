@@ -197,10 +197,27 @@ void Answers::go_on() {
     ask_host();
 }
 
-/// Asks the host for the remaining keys.
+/// Whether this server answers all of these by itself where it has the data.
+bool are_stored_facts(const Queries& queries) {
+    return std::ranges::all_of(queries, [](const pmix_query_t& query) {
+        char** const end = query.keys + argv_count(query.keys);
+        return std::all_of(query.keys, end, [&](const char* key) {
+            return is_stored_fact(key, {query.qualifiers, query.nqual});
+        });
+    });
+}
+
+/// For what is left.
 void Answers::ask_host() {
     done = join(std::move(found), wanted, std::move(done));
     if (queries.size() == 0) return done({});
+    if (are_stored_facts(queries)) {
+        // A host that does not know the key cannot say that the question is not supported.
+        done = [done = std::move(done)](HostAnswer answer) {
+            if (answer.status == PMIX_ERR_NOT_SUPPORTED) answer.status = PMIX_ERR_NOT_FOUND;
+            done(std::move(answer));
+        };
+    }
     done = complete(own_part(&server, &caller, queries), &server, queries, std::move(done));
     const auto upcall = server.host().module().query;
     if (upcall == nullptr) return done(answer_of(PMIX_ERR_NOT_SUPPORTED));

@@ -209,6 +209,21 @@ TEST_F(QueryInMemory, AnswersWithoutAHostWhatTheServerKnows) {
     EXPECT_EQ(size.info().view().number<uint32_t>(PMIX_JOB_SIZE), 2U);
 }
 
+TEST_F(QueryInMemory, FindsNoFactOfAnUnknownProcessWhateverTheHostSays) {
+    start(1);
+    for (const pmix_status_t status : {PMIX_ERR_NOT_SUPPORTED, PMIX_ERR_NOT_FOUND}) {
+        const Call one = ask(0, Part(PMIX_HOSTNAME, of("nobody", 0)));
+        asked("query")->answer(answer_of(status));
+        EXPECT_EQ(status_of(one), PMIX_ERR_NOT_FOUND);
+    }
+    // No server stores this.
+    const Call state = ask(0, Part(PMIX_PROC_STATE_STATUS, of("nobody", 0)));
+    asked("query")->answer(answer_of(PMIX_ERR_NOT_SUPPORTED));
+    EXPECT_EQ(status_of(state), PMIX_ERR_NOT_SUPPORTED);
+    without_host();
+    EXPECT_EQ(status_of(ask(0, Part(PMIX_HOSTNAME, of("nobody", 0)))), PMIX_ERR_NOT_FOUND);
+}
+
 TEST_F(QueryInMemory, GivesUpAHostThatIsLate) {
     start(1);
     const Call one = ask(0, Part("vendor.key", with_timeout(3)));
