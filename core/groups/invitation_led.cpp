@@ -65,16 +65,24 @@ void InvitationWatch::lead(LedInvitation wanted, OnStatus done) {
     }
     const std::optional<uint32_t> user = fresh.user;
     fresh.led->wanted = std::move(wanted);
-    watched_.push_front(std::move(fresh));
-    server_.runtime().loop().post([this] { check_led(); });
-    if (others.empty()) return done(PMIX_SUCCESS);
-    auto event = make_group_event(PMIX_GROUP_INVITED, leader, others, id, std::move(info));
+    const auto event = make_group_event(PMIX_GROUP_INVITED, leader, others, id, std::move(info));
     event->user = user;
-    server_.router().from_client(event, [this, round, &done](pmix_status_t status) {
-        if (status != PMIX_SUCCESS)
-            watched_.remove_if([&](const Watched& one) { return one.led && one.round == round; });
-        done(status);
-    });
+    watched_.push_front(std::move(fresh));
+    const auto forget = [this, round] {
+        watched_.remove_if([&](const Watched& one) { return one.led && one.round == round; });
+    };
+    try {
+        server_.runtime().loop().post([this] { check_led(); });
+        if (others.empty()) return done(PMIX_SUCCESS);
+        server_.router().from_client(event, [&forget, &done](pmix_status_t status) {
+            if (status != PMIX_SUCCESS) forget();
+            done(status);
+        });
+    } catch (const std::bad_alloc&) {
+        // Otherwise the leader's next invitation of this id would get PMIX_ERR_EXISTS.
+        forget();
+        throw;
+    }
 }
 
 void InvitationWatch::pass_answer(const Peer& peer, const std::string& id, pmix_status_t code,
@@ -162,7 +170,13 @@ void InvitationWatch::tell_led(const Watched& watched, pmix_status_t code,
     event->user = watched.user;
     const uint64_t round = watched.round;
     server_.runtime().loop().post([this, event, round] {
-        server_.router().from_client(event, [](pmix_status_t) {});
+        try {
+            server_.router().from_client(event, [](pmix_status_t) {});
+        } catch (const std::bad_alloc&) {
+            MUSTER_LOG(server_.log(), Error,
+                       "group %s: no memory to tell its members of its end or completion",
+                       event->info.view().string(PMIX_GROUP_ID));
+        }
         watched_.remove_if([&](const Watched& one) { return one.led && one.round == round; });
     });
     tell(code, leader, watched.id, std::move(*to_leader));

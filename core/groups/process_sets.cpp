@@ -27,9 +27,9 @@ pmix_status_t ProcessSets::define(const std::string& name, std::vector<pmix_proc
 pmix_status_t ProcessSets::remove(const std::string& name) {
     const auto found = std::ranges::find_if(sets_, [&](const ProcessSet& set) { return set.name == name; });
     if (found == sets_.end()) return PMIX_ERR_NOT_FOUND;
-    const ProcessSet removed = std::move(*found);
+    // First: a set whose end was not announced must stay, so that the host can remove it again.
+    tell(PMIX_PROCESS_SET_DELETE, *found);
     sets_.erase(found);
-    tell(PMIX_PROCESS_SET_DELETE, removed);
     return PMIX_SUCCESS;
 }
 

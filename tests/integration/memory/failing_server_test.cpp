@@ -36,6 +36,7 @@ class FailingServer : public testing::TestWithParam<How> {
             node.add_job("job", 2);
             for (const pmix_rank_t rank : {0U, 1U})
                 node.add_client("job", rank);
+            prepared_ = prepare != nullptr;
             if (prepare) run(node, prepare, 0);
             made = run(node, start, number);
             if (HasFailure()) return;
@@ -43,6 +44,13 @@ class FailingServer : public testing::TestWithParam<How> {
     }
 
   private:
+    /// A group that none of its members has does not exist: its id can be used.
+    void expect_no_new_group(FakeNode<0>& node) {
+        node.on_loop([&] {
+            const GroupTable& groups = node.server().queries().group_server().groups();
+            EXPECT_TRUE(prepared_ || groups.find("group") == nullptr) << "the group exists";
+        });
+    }
     long run(FakeNode<0>& node, const Start& start, long number) {
         std::vector<Call> calls = {start(node.client(0)), start(node.client(1))};
         bool again[2] = {false, false};
@@ -72,8 +80,12 @@ class FailingServer : public testing::TestWithParam<How> {
             node.turn();
         for (const Call& one : calls)
             EXPECT_EQ(one.answers(), 1);
+        // With no memory at all, replies to a construction that is complete cannot be made either.
+        const bool failed = number != 0 && GetParam() == How::Once && !calls[0].good() && !calls[1].good();
+        if (failed) expect_no_new_group(node);
         return made;
     }
+    bool prepared_ = false;
 };
 
 std::vector<pmix_proc_t> everybody() {
@@ -98,6 +110,28 @@ TEST_P(FailingServer, AnswersGroups) {
     const auto made = [](Process& process) { return construct(process, "group", everybody()); };
     serve(made);
     serve([](Process& process) { return destruct(process, "group"); }, made);
+}
+
+TEST_P(FailingServer, KeepsAProcessSetWhoseEndItCannotTell) {
+    long made = 0;
+    for (long number = 1; number == 1 || made >= number; ++number) {
+        FakeNode<0> node;
+        node.add_job("job", 2);
+        node.add_client("job", 0);
+        node.on_loop([&] {
+            ProcessSets& sets = node.server().queries().group_server().process_sets();
+            ASSERT_EQ(sets.define("set", {make_proc("job", 0)}), PMIX_SUCCESS);
+            bool removed = false;
+            failing::arm(number, GetParam());
+            try {
+                removed = sets.remove("set") == PMIX_SUCCESS;
+            } catch (const std::bad_alloc&) {
+                removed = false;
+            }
+            made = failing::disarm();
+            EXPECT_EQ(sets.find("set") == nullptr, removed) << "allocation " << number;
+        });
+    }
 }
 
 TEST_P(FailingServer, AnswersEvents) {
