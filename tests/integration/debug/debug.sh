@@ -13,7 +13,7 @@ muster=""
 trap '[ -z "$muster" ] || { kill -9 "$muster" 2>/dev/null; wait "$muster"; }; rm -rf "$work"' EXIT
 bad=0
 declare -A covers=(
-    [init]="TOOL-88 TOOL-99 TLO-15" [app]="" [exec]="" [one]=""
+    [init]="TOOL-88 TOOL-99 TLO-15" [app]="" [exec]="" [one]="" [tree]=""
     [pernode]="TOOL-91 TOOL-95 TOOL-96 TOOL-97 TOOL-98 TOOL-100 TLO-09 TLO-16 TLO-17"
     [cospawn]="TOOL-101 TOOL-102 TOOL-103 TOOL-105" [perproc]="TOOL-95"
     [execagent]="TOOL-84 TOOL-108" [forkagent]="TOOL-83 TOOL-106 TOOL-107"

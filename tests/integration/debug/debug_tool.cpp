@@ -218,11 +218,11 @@ void expect_stops(const char* level, const char* function, const std::vector<std
 void refusals() {
     App app(client, {"target", dir}, 1);
     std::string nspace;
-    {
+    for (const char* key : {"pmix.no.such.directive", PMIX_IOF_INHERIT}) {
         Infos infos;
-        infos.flag("pmix.no.such.directive").required();
+        infos.flag(key).required();
         expect(spawn(infos, {app.get()}, nspace) == PMIX_ERR_NOT_SUPPORTED,
-               "an unknown directive is refused");
+               std::string("an unknown directive is refused: ") + key);
     }
     {
         const uint64_t one = 1;
@@ -428,6 +428,33 @@ void logged() {
         expect(!has_come(code, silent), "no event where only the log was asked for");
 }
 
+/// The end of a job tells how many jobs of the same descent still run: of this tool's own, and of a child of
+/// one.
+void spawn_tree(const pmix_proc_t& self) {
+    const auto ended = [&](const std::string& nspace, int64_t active) {
+        const Seen end = wait_for(PMIX_EVENT_JOB_END, nspace);
+        expect(end.tree_root == self.nspace, nspace + " descends from " + end.tree_root);
+        expect(end.tree_active == active, nspace + " leaves " + std::to_string(end.tree_active));
+    };
+    App app(client, {"target", dir}, 2), brief("/bin/true", {}, 1);
+    std::string first, second, child, alone;
+    Infos held;
+    held.flag(PMIX_DEBUG_STOP_IN_INIT).flag(PMIX_NOTIFY_COMPLETION);
+    expect_ok(spawn(held, {app.get()}, first), "spawn");
+    wait_for(PMIX_READY_FOR_DEBUG, first);
+    Infos told, below;
+    told.flag(PMIX_NOTIFY_COMPLETION);
+    expect_ok(spawn(told, {brief.get()}, second), "spawn of another");
+    ended(second, 1);
+    below.flag(PMIX_NOTIFY_COMPLETION).proc(PMIX_PARENT_ID, proc_of(first, 0));
+    expect_ok(spawn(below, {brief.get()}, child), "spawn of a child of the first");
+    ended(child, 1);
+    release(first);
+    ended(first, 0);
+    expect_ok(spawn(told, {brief.get()}, alone), "spawn of the last");
+    ended(alone, 0);
+}
+
 /// A launcher that the library starts itself: held in its init until it is released, found by its name.
 void local_launcher(const pmix_proc_t& self) {
     Infos infos;
@@ -517,6 +544,7 @@ int main(int argc, char** argv) {
     if (what == "app") stop(PMIX_DEBUG_STOP_IN_APP, "after-setup", false);
     if (what == "exec") stop(PMIX_DEBUG_STOP_ON_EXEC, "exec", true);
     if (what == "one") stop_one();
+    if (what == "tree") spawn_tree(self);
     if (what == "pernode") colocate(PMIX_DEBUG_DAEMONS_PER_NODE, 1, nodes);
     if (what == "perproc") cospawn(PMIX_DEBUG_DAEMONS_PER_PROC, 1, 4);
     if (what == "cospawn") cospawn(PMIX_DEBUG_DAEMONS_PER_NODE, 2, 2 * nodes);

@@ -79,6 +79,8 @@ struct Seen {
     pmix_rank_t affected = PMIX_RANK_UNDEF;
     bool timed = false;
     int job_status = 1, exit_code = -1;
+    std::string tree_root;
+    int64_t tree_active = -1;
     pmix_proc_t failed{};
 };
 
@@ -96,6 +98,8 @@ inline void on_event(size_t, pmix_status_t code, const pmix_proc_t*, pmix_info_t
         if (PMIx_Check_key(info[i].key, PMIX_BREAKPOINT)) seen.breakpoint = value.data.string;
         if (PMIx_Check_key(info[i].key, PMIX_EVENT_TIMESTAMP)) seen.timed = true;
         if (PMIx_Check_key(info[i].key, PMIX_JOB_TERM_STATUS)) seen.job_status = value.data.status;
+        if (PMIx_Check_key(info[i].key, PMIX_SPAWN_TREE_ROOT)) seen.tree_root = value.data.string;
+        if (PMIx_Check_key(info[i].key, PMIX_SPAWN_TREE_ACTIVE)) seen.tree_active = value.data.uint32;
         if (PMIx_Check_key(info[i].key, PMIX_EXIT_CODE)) seen.exit_code = value.data.integer;
         if (PMIx_Check_key(info[i].key, PMIX_PROCID)) seen.failed = *value.data.proc;
         if (PMIx_Check_key(info[i].key, PMIX_EVENT_AFFECTED_PROC)) {

@@ -101,6 +101,10 @@ void add_facts(InfoList& info, const Notice& notice) {
     if (!notice.breakpoint.empty()) info.text(PMIX_BREAKPOINT, notice.breakpoint);
     if (notice.exit_code) info.add(PMIX_EXIT_CODE, &*notice.exit_code, PMIX_INT);
     if (notice.job_status) info.add(PMIX_JOB_TERM_STATUS, &*notice.job_status, PMIX_STATUS);
+    if (!notice.tree_root.empty()) {
+        info.text(PMIX_SPAWN_TREE_ROOT, notice.tree_root);
+        info.u32(PMIX_SPAWN_TREE_ACTIVE, notice.tree_active);
+    }
     const auto time = static_cast<time_t>(notice.time);
     info.add(PMIX_EVENT_TIMESTAMP, &time, PMIX_TIME);
 }

@@ -38,6 +38,8 @@ pmix_status_t group(pmix_group_operation_t operation, char id[], const pmix_proc
         const Infos directives(info, info_count);
         const std::optional<uint32_t> seconds = directives.timeout();
         if (id == nullptr || !seconds) return PMIX_ERR_BAD_PARAM;
+        if (operation != PMIX_GROUP_CONSTRUCT && operation != PMIX_GROUP_DESTRUCT)
+            return PMIX_ERR_NOT_SUPPORTED;
         const pmix_status_t status = check_required("group", directives);
         if (status != PMIX_SUCCESS) return status;
         const pmix_info_t* endpoints = directives.find(PMIX_GROUP_ENDPT_DATA);

@@ -12,6 +12,19 @@
 namespace muster::launcher {
 namespace {
 
+/// The namespace from which a job descends by spawns: a tool's, or that of a job that nobody spawned.
+std::string root_of(JobTable& jobs, const Job& job) {
+    const Job* at = &job;
+    while (at->parent) {
+        const JobRecord* parent = jobs.find(at->parent->nspace);
+        if (parent == nullptr) return at->parent->nspace;
+        // PMIX_PARENT_ID may name any process; an ancestor is older.
+        if (parent->job.number >= at->number) break;
+        at = &parent->job;
+    }
+    return at->nspace;
+}
+
 /// An event of a job's life, as a line of a log.
 std::string line_of(const Notice& notice) {
     std::string line = fmt::format("{}: {}", PMIx_Error_string(notice.code), notice.nspace);
@@ -100,6 +113,14 @@ void Announcer::report(const JobRecord& job, const Notice& notice, bool notify, 
     if (log) hub_.tell(0, Topic::Log, pack(line_of(notice), notice.time, job.job.wishes.log));
 }
 
+void Announcer::add_tree(const JobRecord& job, Notice& notice) const {
+    notice.tree_root = root_of(hub_.jobs, job.job);
+    for (const auto& [number, other] : hub_.jobs.all()) {
+        const bool runs = other.get() != &job && !other->ended();
+        if (runs && root_of(hub_.jobs, other->job) == notice.tree_root) ++notice.tree_active;
+    }
+}
+
 void Announcer::job_begun(JobRecord& job) {
     report(job, about(job, PMIX_EVENT_JOB_START), job.job.wishes.notify_events, job.job.wishes.log_events);
 }
@@ -152,8 +173,9 @@ void Announcer::job_ended(JobRecord& job) {
         notice.exit_code = exit_code_of(job.ranks[*job.failed_rank]);
     }
     const bool silent = wishes.silent && job.term_status == PMIX_SUCCESS;
-    report(job, notice, !silent && (wishes.notify_end || wishes.notify_events),
-           wishes.log_end || wishes.log_events);
+    const bool notify = !silent && (wishes.notify_end || wishes.notify_events);
+    if (notify) add_tree(job, notice);
+    report(job, notice, notify, wishes.log_end || wishes.log_events);
 }
 
 }  // namespace muster::launcher

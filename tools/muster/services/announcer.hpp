@@ -24,12 +24,14 @@ struct Notice {
     std::optional<int32_t> exit_code;
     std::optional<int32_t> job_status;
     std::string nspace;
-    std::string breakpoint;  ///< PMIX_BREAKPOINT; empty: none
-    uint64_t time = 0;       ///< seconds since 1970; 0: not said
+    std::string breakpoint;    ///< PMIX_BREAKPOINT; empty: none
+    uint64_t time = 0;         ///< seconds since 1970; 0: not said
+    std::string tree_root;     ///< of the end of a job: the namespace from which it descends by spawns
+    uint32_t tree_active = 0;  ///< and how many other jobs of that descent run
     static auto fields(auto& self) {
         return std::tie(self.code, self.source, self.range, self.targets, self.non_default, self.info,
                         self.affected, self.exit_code, self.job_status, self.nspace, self.breakpoint,
-                        self.time);
+                        self.time, self.tree_root, self.tree_active);
     }
 };
 
@@ -48,6 +50,7 @@ class Announcer final : public Service {
     void job_ended(JobRecord& job) override;
 
   private:
+    void add_tree(const JobRecord& job, Notice& notice) const;
     void report(const JobRecord& job, const Notice& notice, bool notify, bool log);
     void announce(const Notice& notice) { launcher::announce(hub_, notice); }
     Notice about(const JobRecord& job, int32_t code) const { return notice_about(hub_, job, code); }

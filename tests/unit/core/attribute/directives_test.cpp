@@ -36,6 +36,17 @@ TEST(Directives, RefuseRequiredOnesThatNobodyActsUpon) {
     }
 }
 
+/// docs/decisions/0058
+TEST(Directives, RefuseNewsOfOpenPmixThatHaveNoEffect) {
+    for (const Function function :
+         {Function::Init, Function::ToolInit, Function::ServerInit, Function::Spawn}) {
+        EXPECT_EQ(check(function, one(PMIX_IOF_INHERIT, true), false), PMIX_ERR_NOT_SUPPORTED);
+        for (const char* key : {PMIX_SERVER_ALT_URIS, PMIX_MYSERVER_ALT_URIS, PMIX_SPAWN_TREE_ROOT})
+            EXPECT_EQ(check(function, one(key, true, Value::from("text")), false), PMIX_ERR_NOT_SUPPORTED)
+                << key;
+    }
+}
+
 TEST(Directives, AreNotRequiredByFlagsThatNobodyHasSet) {
     Info info = one(kUnknown, true);
     for (const pmix_info_directives_t undefined : {0x20U, 0x1374027cU, 0x8000U}) {
