@@ -16,89 +16,64 @@ namespace {
 
 // A number of any type, read exactly.
 struct Number {
-    enum class Form { kSigned, kUnsigned, kReal } form;
-    std::int64_t integer;
-    std::uint64_t natural;
-    double real;
+    std::optional<double> real;  // of a floating-point type; else it is
+    detail::Integer integer{};
 };
 
 std::optional<Number> read_number(const void* where, const DataType& type) {
-    Number number = {Number::Form::kSigned, 0, 0, 0.0};
     switch (type.form) {
-        case TypeForm::kSigned:
-            number.integer = signed_at(where, type.size);
-            return number;
+        case TypeForm::kSigned: {
+            const std::int64_t number = signed_at(where, type.size);
+            return Number{std::nullopt, {number < 0, static_cast<std::uint64_t>(number)}};
+        }
         case TypeForm::kUnsigned:
-            number.form = Number::Form::kUnsigned;
-            number.natural = unsigned_at(where, type.size);
-            return number;
+            return Number{std::nullopt, {false, unsigned_at(where, type.size)}};
         case TypeForm::kFloat:
-            number.form = Number::Form::kReal;
-            number.real =
-                type.size == sizeof(float) ? static_cast<double>(load<float>(where)) : load<double>(where);
-            return number;
+            return Number{type.size == sizeof(float) ? load<float>(where) : load<double>(where)};
         default:
             return std::nullopt;
     }
 }
 
-// A real that is a whole number in the range of 64-bit integers becomes one.
-pmix_status_t whole(Number* number) {
-    if (number->form != Number::Form::kReal) return PMIX_SUCCESS;
-    const double real = number->real;
-    if (!(std::trunc(real) == real) || real < -0x1p63 || real >= 0x1p64) return PMIX_ERR_LOST_PRECISION;
-    if (real < 0) {
-        number->form = Number::Form::kSigned;
-        number->integer = static_cast<std::int64_t>(real);
-    } else {
-        number->form = Number::Form::kUnsigned;
-        number->natural = static_cast<std::uint64_t>(real);
-    }
-    return PMIX_SUCCESS;
+// The integer; also of a real that is a whole number in the range of 64-bit integers.
+std::optional<detail::Integer> whole(const Number& number) {
+    if (!number.real) return number.integer;
+    const double real = *number.real;
+    if (!(std::trunc(real) == real) || real < -0x1p63 || real >= 0x1p64) return std::nullopt;
+    if (real < 0) return detail::Integer{true, static_cast<std::uint64_t>(static_cast<std::int64_t>(real))};
+    return detail::Integer{false, static_cast<std::uint64_t>(real)};
 }
 
-pmix_status_t write_unsigned(Number number, void* dest, std::size_t size) {
-    if (const pmix_status_t status = whole(&number); status != PMIX_SUCCESS) return status;
-    std::uint64_t natural = number.natural;
-    if (number.form == Number::Form::kSigned) {
-        if (number.integer < 0) return PMIX_ERR_CHANGE_SIGN;
-        natural = static_cast<std::uint64_t>(number.integer);
-    }
-    if (size < 8 && natural >> (8 * size) != 0) return PMIX_ERR_LOST_PRECISION;
-    std::memcpy(dest, &natural, size);  // little end first on every platform we support
-    return PMIX_SUCCESS;
-}
-
-pmix_status_t write_signed(Number number, void* dest, std::size_t size) {
-    if (const pmix_status_t status = whole(&number); status != PMIX_SUCCESS) return status;
-    std::int64_t integer = number.integer;
-    if (number.form == Number::Form::kUnsigned) {
-        if (number.natural > INT64_MAX) return PMIX_ERR_LOST_PRECISION;
-        integer = static_cast<std::int64_t>(number.natural);
-    }
-    const std::int64_t limit = size == 8 ? INT64_MAX : (std::int64_t{1} << (8 * size - 1)) - 1;
-    if (integer > limit || integer < -limit - 1) return PMIX_ERR_LOST_PRECISION;
-    std::memcpy(dest, &integer, size);
+pmix_status_t write_integer(const Number& number, void* dest, const DataType& type) {
+    const std::optional<detail::Integer> integer = whole(number);
+    if (!integer) return PMIX_ERR_LOST_PRECISION;
+    const bool is_signed = type.form == TypeForm::kSigned;
+    if (integer->negative && !is_signed) return PMIX_ERR_CHANGE_SIGN;
+    // A negative number and its complement take the same number of bits, and one for the sign.
+    const std::uint64_t positive =
+        integer->negative ? ~integer->magnitude_or_bits : integer->magnitude_or_bits;
+    const std::size_t bits = 8 * type.size - (is_signed ? 1 : 0);
+    if (bits < 64 && positive >> bits != 0) return PMIX_ERR_LOST_PRECISION;
+    std::memcpy(dest, &integer->magnitude_or_bits,
+                type.size);  // little end first on every platform we support
     return PMIX_SUCCESS;
 }
 
 template <class Real>
 pmix_status_t write_real(const Number& number, void* dest) {
+    const std::uint64_t natural = number.integer.magnitude_or_bits;
     Real real = 0;
     bool exact = false;
-    switch (number.form) {
-        case Number::Form::kReal:
-            real = static_cast<Real>(number.real);
-            exact = static_cast<double>(real) == number.real || std::isnan(number.real);
-            break;
-        case Number::Form::kSigned:
-            real = static_cast<Real>(number.integer);
-            exact = real < static_cast<Real>(0x1p63) && static_cast<std::int64_t>(real) == number.integer;
-            break;
-        case Number::Form::kUnsigned:
-            real = static_cast<Real>(number.natural);
-            exact = real < static_cast<Real>(0x1p64) && static_cast<std::uint64_t>(real) == number.natural;
-            break;
+    if (number.real) {
+        real = static_cast<Real>(*number.real);
+        exact = static_cast<double>(real) == *number.real || std::isnan(*number.real);
+    } else if (number.integer.negative) {
+        const auto integer = static_cast<std::int64_t>(natural);
+        real = static_cast<Real>(integer);
+        exact = static_cast<std::int64_t>(real) == integer;
+    } else {
+        real = static_cast<Real>(natural);
+        exact = real < static_cast<Real>(0x1p64) && static_cast<std::uint64_t>(real) == natural;
     }
     if (!exact) return PMIX_ERR_LOST_PRECISION;
     std::memcpy(dest, &real, sizeof real);
@@ -255,9 +230,8 @@ pmix_status_t value_get_number(const pmix_value_t* value, void* dest, pmix_data_
     if (!number) return PMIX_ERR_BAD_PARAM;
     switch (to->form) {
         case TypeForm::kSigned:
-            return write_signed(*number, dest, to->size);
         case TypeForm::kUnsigned:
-            return write_unsigned(*number, dest, to->size);
+            return write_integer(*number, dest, *to);
         case TypeForm::kFloat:
             return to->size == sizeof(float) ? write_real<float>(*number, dest)
                                              : write_real<double>(*number, dest);
@@ -272,16 +246,7 @@ std::optional<Integer> value_integer(const pmix_value_t* value) {
     const DataType* type = find_data_type(value->type);
     if (type == nullptr) return std::nullopt;
     const std::optional<Number> number = read_number(&value->data, *type);
-    if (!number) return std::nullopt;
-    switch (number->form) {
-        case Number::Form::kSigned:
-            return Integer{number->integer < 0, static_cast<std::uint64_t>(number->integer)};
-        case Number::Form::kUnsigned:
-            return Integer{false, number->natural};
-        case Number::Form::kReal:
-            break;
-    }
-    return std::nullopt;
+    return number && !number->real ? std::optional(number->integer) : std::nullopt;
 }
 
 }  // namespace detail
