@@ -55,26 +55,25 @@ bool was_opened(const ComponentRecord& component) {
     return component.sdk_major != 0;
 }
 
-class Pretty : public Report {
+/// A report of facts, one after the other.
+class TextReport : public Report {
   public:
-    explicit Pretty(bool color) : color_(color) {}
-
     void print(const Inventory& inventory, const Selection& selection) override {
         if (selection.version) {
-            line("Package", inventory.package);
-            line("PMIx", part_of(inventory.version, selection.version_part));
+            fact("Package", "package", inventory.package);
+            fact("PMIx", "pmix:version:full", part_of(inventory.version, selection.version_part));
         }
         for (const auto& [kind, folder] : inventory.paths) {
             if (!contains(selection.paths, kind) && !contains(selection.paths, "all")) continue;
             std::string label = kind;
             if (label[0] >= 'a' && label[0] <= 'z') label[0] = static_cast<char>(label[0] - 'a' + 'A');
-            line(label, folder);
+            fact(label, "path:" + kind, folder);
         }
-        if (selection.architecture) line("Configured architecture", inventory.architecture);
-        if (selection.hostname) line("Configure host", "not recorded");
+        if (selection.architecture) fact("Configured architecture", "config:arch", inventory.architecture);
+        if (selection.hostname) fact("Configure host", "config:host", "not recorded");
         if (selection.configuration) {
-            for (const Fact& fact : inventory.configuration)
-                line(fact.label, fact.value);
+            for (const Fact& one : inventory.configuration)
+                fact(one.label, one.key, one.value);
         }
         if (selection.components) {
             for (const ComponentRecord& component : inventory.components) {
@@ -85,16 +84,33 @@ class Pretty : public Report {
         for (const ParameterView& parameter : inventory.parameters) {
             if (selection.wants(parameter, inventory)) print_parameter(parameter);
         }
-        for (const Parameters::Unknown& one : inventory.unknown) {
-            line("Unknown parameter",
-                 fmt::format("{} ({}){}", one.name, one.origin,
-                             one.nearest.empty() ? "" : "; did you mean " + one.nearest + "?"));
-        }
+        for (const Parameters::Unknown& one : inventory.unknown)
+            print_unknown(one);
         for (const std::string& complaint : inventory.complaints)
-            line("Not understood", complaint);
+            fact("Not understood", "complaint", complaint);
     }
 
   private:
+    /// Under its label for people, or its key for programs.
+    virtual void fact(const std::string& label, const std::string& key, std::string_view value) const = 0;
+    virtual void print_component(const ComponentRecord& component, const std::string& part) const = 0;
+    virtual void print_parameter(const ParameterView& parameter) const = 0;
+    virtual void print_unknown(const Parameters::Unknown& parameter) const = 0;
+};
+
+class Pretty : public TextReport {
+  public:
+    explicit Pretty(bool color) : color_(color) {}
+
+  private:
+    void fact(const std::string& label, const std::string&, std::string_view value) const override {
+        line(label, value);
+    }
+    void print_unknown(const Parameters::Unknown& one) const override {
+        line("Unknown parameter",
+             fmt::format("{} ({}){}", one.name, one.origin,
+                         one.nearest.empty() ? "" : "; did you mean " + one.nearest + "?"));
+    }
     /// Label and value; what does not fit a line goes on below, behind the label.
     static void line(const std::string& label, std::string_view value) {
         wrapped(fmt::format("{:>{}}: ", label, kLabelWidth), value);
@@ -117,7 +133,7 @@ class Pretty : public Report {
         }
     }
 
-    static void print_component(const ComponentRecord& component, const std::string& part) {
+    void print_component(const ComponentRecord& component, const std::string& part) const override {
         const std::string label = "MCA " + component.framework;
         if (was_opened(component)) {
             line(label, fmt::format("{} (MCA v{}, API v{}, Component v{})", component.name,
@@ -129,7 +145,7 @@ class Pretty : public Report {
         below(component.reason);
     }
 
-    void print_parameter(const ParameterView& parameter) const {
+    void print_parameter(const ParameterView& parameter) const override {
         const ParameterDefinition& definition = *parameter.definition;
         const std::string framework(definition.framework.empty() ? "pmix" : definition.framework);
         std::string text = fmt::format("parameter {} (current value: {}, data source: {}, type: {}",
@@ -149,41 +165,15 @@ class Pretty : public Report {
     bool color_;
 };
 
-class Parsable : public Report {
-  public:
-    void print(const Inventory& inventory, const Selection& selection) override {
-        if (selection.version) {
-            line("package", inventory.package);
-            line("pmix:version:full", part_of(inventory.version, selection.version_part));
-        }
-        for (const auto& [kind, folder] : inventory.paths) {
-            if (contains(selection.paths, kind) || contains(selection.paths, "all"))
-                line("path:" + kind, folder);
-        }
-        if (selection.architecture) line("config:arch", inventory.architecture);
-        if (selection.hostname) line("config:host", "not recorded");
-        if (selection.configuration) {
-            for (const Fact& fact : inventory.configuration)
-                line(fact.key, fact.value);
-        }
-        if (selection.components) {
-            for (const ComponentRecord& component : inventory.components) {
-                if (selection.wants(component)) print_component(component, selection.version_part);
-            }
-        }
-        if (!selection.parameters) return;
-        for (const ParameterView& parameter : inventory.parameters) {
-            if (selection.wants(parameter, inventory)) print_parameter(parameter);
-        }
-        for (const Parameters::Unknown& one : inventory.unknown) {
-            line("unknown:" + one.name + ":source", one.origin);
-            line("unknown:" + one.name + ":nearest", one.nearest);
-        }
-        for (const std::string& complaint : inventory.complaints)
-            line("complaint", complaint);
-    }
-
+class Parsable : public TextReport {
   private:
+    void fact(const std::string&, const std::string& key, std::string_view value) const override {
+        line(key, value);
+    }
+    void print_unknown(const Parameters::Unknown& one) const override {
+        line("unknown:" + one.name + ":source", one.origin);
+        line("unknown:" + one.name + ":nearest", one.nearest);
+    }
     /// Quotes are escaped, and a value with a colon is quoted.
     static void line(const std::string& key, std::string_view value) {
         std::string text;
@@ -195,7 +185,7 @@ class Parsable : public Report {
         fmt::print("{}:{}\n", key, text);
     }
 
-    static void print_component(const ComponentRecord& component, const std::string& part) {
+    void print_component(const ComponentRecord& component, const std::string& part) const override {
         const std::string head = "mca:" + component.framework + ":" + component.name + ":";
         if (was_opened(component)) {
             line(head + "version", "mca:" + interface_version(component, part));
@@ -208,7 +198,7 @@ class Parsable : public Report {
         line(head + (component.chosen ? "reason" : "failed"), component.reason);
     }
 
-    static void print_parameter(const ParameterView& parameter) {
+    void print_parameter(const ParameterView& parameter) const override {
         const ParameterDefinition& definition = *parameter.definition;
         const std::string framework(definition.framework.empty() ? "pmix" : definition.framework);
         const std::string component(definition.component.empty() ? "base" : definition.component);
