@@ -18,16 +18,6 @@ namespace {
 
 using Change = std::pair<std::string, std::optional<std::string>>;
 
-std::string quoted(const std::string& word) {
-    constexpr std::string_view kPlain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./,:@%^";
-    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-    std::string text = "'";
-    for (const char c : word)
-        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return text + "'";
-}
-
 /// The value of a variable after the changes so far.
 std::string value_of(const std::string& name, const std::vector<Change>& changes) {
     for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
@@ -50,6 +40,16 @@ void unset(const std::string& name, std::vector<Change>& changes) {
 }
 
 }  // namespace
+
+std::string quoted(const std::string& word, std::string_view plain) {
+    const std::string all =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789" + std::string(plain);
+    if (!word.empty() && word.find_first_not_of(all) == std::string::npos) return word;
+    std::string text = "'";
+    for (const char c : word)
+        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
 
 std::string Command::text() const {
     std::string text;

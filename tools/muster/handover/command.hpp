@@ -2,7 +2,9 @@
 // The command line of another launcher, and what its translation needs of ours.
 #pragma once
 
+#include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,8 +43,42 @@ struct Rendering {
     std::string_view cure;     ///< of what is refused
 };
 
+/// The same with the function that passes the setting on to what collects the launcher's options; null: there
+/// is nothing to pass on.
+template <class Collector>
+struct Translation {
+    Setting setting;
+    std::string_view becomes;
+    void (*translate)(Collector& to, const Given& given) = nullptr;
+    std::string_view cure = {};
+};
+
 /// A setting of which srun or prterun knows nothing.
 UsageError untranslatable(std::string_view option, std::string_view launcher, std::string_view cure);
+
+/// Translates all options that were given. Throws UsageError for one that is refused.
+template <class Collector>
+void translate(const Options& options, std::span<const Translation<Collector>> rows,
+               std::string_view launcher, Collector& to) {
+    for (const std::vector<Given>& program : options.given) {
+        for (const Given& given : program) {
+            const auto& row = *std::ranges::find(rows, given.setting(), &Translation<Collector>::setting);
+            if (row.becomes.empty()) throw untranslatable(given.written, launcher, row.cure);
+            if (row.translate != nullptr) row.translate(to, given);
+        }
+    }
+}
+
+template <class Collector>
+std::vector<Rendering> renderings_of(std::span<const Translation<Collector>> rows) {
+    std::vector<Rendering> all;
+    for (const auto& row : rows)
+        all.push_back({row.setting, row.becomes, row.cure});
+    return all;
+}
+
+/// A word in single quotes, unless it has letters, digits and `plain` alone.
+std::string quoted(const std::string& word, std::string_view plain = "-_=+./,:@%^");
 
 /// A file without a name, and the path by which the launcher opens it after the execution.
 std::string nameless_file(const std::string& text);

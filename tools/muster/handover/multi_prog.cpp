@@ -19,18 +19,12 @@ constexpr size_t kMostWords = 126, kLongestLine = 16 * 1024 - 2;
 
 /// A word as srun reads it: only quotes keep '%' and blanks.
 std::string quoted_for_srun(const std::string& word) {
-    constexpr std::string_view kPlain =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./,:@^";
     if (word.find('\n') != std::string::npos)
         throw UsageError(
             "srun takes several programs as lines of a file, but an argument has a line break; start the "
             "programs "
             "by scripts");
-    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-    std::string text = "'";
-    for (const char c : word)
-        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return text + "'";
+    return quoted(word, "-_=+./,:@^");
 }
 
 /// The program with its environment and its directory, which srun has for all programs only.

@@ -102,23 +102,13 @@ void verbatim(Prterun& prterun, const Given& given) {
     if ((given.spelling->of & kPrrte) != 0) prterun.repeat(given);
 }
 
-void nothing(Prterun&, const Given&) {}
-
-struct Row {
-    Setting setting;
-    /// As the reference spells it; empty: refused.
-    std::string_view becomes;
-    void (*translate)(Prterun& prterun, const Given& given) = nothing;
-    std::string_view cure = {};
-};
-
-constexpr auto kRows = std::to_array<Row>({
+constexpr auto kRows = std::to_array<Translation<Prterun>>({
     {Ranks, "-n N"},
     {Env, "-x NAME=VALUE"},
     {OwnEnv, "-x NAME=VALUE"},
     {CommonEnv, "-x NAME=VALUE"},
-    {KeepEnv, "", nothing, "start muster by 'env -i NAME=VALUE ...'"},
-    {CommonKeepEnv, "", nothing, "start muster by 'env -i NAME=VALUE ...'"},
+    {KeepEnv, "", nullptr, "start muster by 'env -i NAME=VALUE ...'"},
+    {CommonKeepEnv, "", nullptr, "start muster by 'env -i NAME=VALUE ...'"},
     {UnsetEnv, "the environment",
      [](Prterun& p, const Given& g) {
          if (p.job().apps.size() > 1)
@@ -134,7 +124,7 @@ constexpr auto kRows = std::to_array<Row>({
     {Hostfile, "--hostfile FILE"},
     {AddedHosts, "--add-host NODES"},
     {AddedHostfile, "--add-hostfile FILE"},
-    {IndexArgv, "", nothing, "the program finds its rank through PMIx"},
+    {IndexArgv, "", nullptr, "the program finds its rank through PMIx"},
     {MaxRestarts, "--runtime-options max-restarts=N",
      [](Prterun& p, const Given& g) { p.runtime("max-restarts=" + g.value()); }},
     {PreloadProgram, "--preload-binary"},
@@ -148,7 +138,7 @@ constexpr auto kRows = std::to_array<Row>({
      [](Prterun& p, const Given&) { p.map_modifier("OVERSUBSCRIBE"); }},
     {NoOversubscribe, "--map-by :NOOVERSUBSCRIBE",
      [](Prterun& p, const Given&) { p.map_modifier("NOOVERSUBSCRIBE"); }},
-    {Nodes, "", nothing, "name the nodes by --host"},
+    {Nodes, "", nullptr, "name the nodes by --host"},
     {Output, "--output WORDS"},
     {Display, "--display WORDS"},
     {Input, "--stdin WHO", [](Prterun& p, const Given& g) { p.add_once("--stdin", g.value()); }},
@@ -172,11 +162,11 @@ constexpr auto kRows = std::to_array<Row>({
     {OmpiParameter, "-x OMPI_MCA_NAME=VALUE", parameter},
     {AnyParameter, "--pmixmca, --prtemca or -x, by the name", parameter},
     {PrteParameter, "--prtemca NAME VALUE", parameter},
-    {Report, "", nothing, "leave it out"},
+    {Report, "", nullptr, "leave it out"},
     {ReportUri, "--report-uri FILE",
      [](Prterun& p, const Given& g) { p.add_once("--report-uri", g.value()); }},
-    {Attach, "", nothing, "a muster that runs starts the job"},
-    {Scheduler, "", nothing, "leave it out"},
+    {Attach, "", nullptr, "a muster that runs starts the job"},
+    {Scheduler, "", nullptr, "leave it out"},
     {Launcher, "nothing"},
     {Quiet, "nothing"},
     {Verbose, "--display allocation,map"},
@@ -296,24 +286,12 @@ Command Prterun::command() {
 
 Command prterun_command(const Options& options) {
     for_prterun::Prterun prterun(options);
-    for (const std::vector<Given>& program : options.given) {
-        for (const Given& given : program) {
-            const for_prterun::Row& row =
-                *std::ranges::find(for_prterun::kRows, given.setting(), &for_prterun::Row::setting);
-            if (row.becomes.empty()) throw untranslatable(given.written, "prterun", row.cure);
-            row.translate(prterun, given);
-        }
-    }
+    translate<for_prterun::Prterun>(options, for_prterun::kRows, "prterun", prterun);
     return prterun.command();
 }
 
 const std::vector<Rendering>& prterun_renderings() {
-    static const std::vector<Rendering> kAll = [] {
-        std::vector<Rendering> all;
-        for (const for_prterun::Row& row : for_prterun::kRows)
-            all.push_back({row.setting, row.becomes, row.cure});
-        return all;
-    }();
+    static const std::vector<Rendering> kAll = renderings_of<for_prterun::Prterun>(for_prterun::kRows);
     return kAll;
 }
 

@@ -217,17 +217,7 @@ void input(Srun& srun, const Given&) {
     if (policy.target == InputPolicy::Target::One) srun.add_once(fmt::format("--input={}", policy.rank));
 }
 
-void nothing(Srun&, const Given&) {}
-
-struct Row {
-    Setting setting;
-    /// As the reference spells it; empty: refused.
-    std::string_view becomes;
-    void (*translate)(Srun& srun, const Given& given) = nothing;
-    std::string_view cure = {};
-};
-
-constexpr auto kRows = std::to_array<Row>({
+constexpr auto kRows = std::to_array<Translation<Srun>>({
     {Ranks, "-n N"},
     {Env, "the environment"},
     {OwnEnv, "the environment"},
@@ -243,20 +233,20 @@ constexpr auto kRows = std::to_array<Row>({
     {AppendEnv, "the environment"},
     {PrependEnv, "the environment"},
     {WorkingDirectory, "--chdir=DIR"},
-    {SessionDirectory, "", nothing, "write --wdir"},
-    {ProcessSet, "", nothing, "leave it out: Slurm has no process sets"},
+    {SessionDirectory, "", nullptr, "write --wdir"},
+    {ProcessSet, "", nullptr, "leave it out: Slurm has no process sets"},
     {Hosts, "-m arbitrary and SLURM_HOSTFILE, or -w NODES", [](Srun& s, const Given&) { s.by_hosts(); }},
     {Hostfile, "as --host", [](Srun& s, const Given&) { s.by_hosts(); }},
-    {AddedHosts, "", nothing, "name all nodes by --host"},
-    {AddedHostfile, "", nothing, "name all nodes by --host"},
-    {IndexArgv, "", nothing, "the program finds its rank through PMIx"},
-    {MaxRestarts, "", nothing, "leave it out, or requeue the job by sbatch --requeue"},
+    {AddedHosts, "", nullptr, "name all nodes by --host"},
+    {AddedHostfile, "", nullptr, "name all nodes by --host"},
+    {IndexArgv, "", nullptr, "the program finds its rank through PMIx"},
+    {MaxRestarts, "", nullptr, "leave it out, or requeue the job by sbatch --requeue"},
     {PreloadProgram, "--bcast",
      [](Srun& s, const Given& g) {
          s.of_single(g);
          s.add_once("--bcast");
      }},
-    {PreloadFiles, "", nothing, "copy the files by sbcast first"},
+    {PreloadFiles, "", nullptr, "copy the files by sbcast first"},
     {MapBy, "--ntasks-per-node, -m and -c, by the policy", map_by},
     {RankBy, "-m block or -m cyclic", rank_by},
     {BindTo, "--cpu-bind=TYPE", bind_to},
@@ -270,21 +260,21 @@ constexpr auto kRows = std::to_array<Row>({
     {Timeout, "--time=M:S", timeout},
     {SpawnTimeout, "--immediate=SECONDS",
      [](Srun& s, const Given&) { s.add_once(fmt::format("--immediate={}", s.job().spawn_seconds)); }},
-    {TimeoutStates, "", nothing, "leave it out; 'scontrol listpids' shows processes"},
-    {TimeoutStacks, "", nothing, "leave it out"},
+    {TimeoutStates, "", nullptr, "leave it out; 'scontrol listpids' shows processes"},
+    {TimeoutStacks, "", nullptr, "leave it out"},
     {Recovery, "--kill-on-bad-exit=0", [](Srun& s, const Given&) { s.survive(); }},
-    {Continuous, "", nothing, "leave it out, or requeue the job by sbatch --requeue"},
+    {Continuous, "", nullptr, "leave it out, or requeue the job by sbatch --requeue"},
     {Runtime, "recoverable: --kill-on-bad-exit=0", runtime},
     {ReportChildrenSeparately, "the default"},
-    {DoNotLaunch, "", nothing, "leave it out"},
+    {DoNotLaunch, "", nullptr, "leave it out"},
     {PmixParameter, "the environment"},
     {OmpiParameter, "the environment"},
     {AnyParameter, "the environment"},
     {PrteParameter, "nothing"},
-    {Report, "", nothing, "leave it out; 'sacct' shows the times of steps"},
-    {ReportUri, "", nothing, "leave it out; a tool names the process ID of a slurmstepd"},
-    {Attach, "", nothing, "a muster that runs starts the job"},
-    {Scheduler, "", nothing, "leave it out; Slurm is the scheduler"},
+    {Report, "", nullptr, "leave it out; 'sacct' shows the times of steps"},
+    {ReportUri, "", nullptr, "leave it out; a tool names the process ID of a slurmstepd"},
+    {Attach, "", nullptr, "a muster that runs starts the job"},
+    {Scheduler, "", nullptr, "leave it out; Slurm is the scheduler"},
     {Launcher, "nothing"},
     {Quiet, "--quiet", [](Srun& s, const Given&) { s.add_once("--quiet"); }},
     {Verbose, "-v", [](Srun& s, const Given&) { s.add_once("-v"); }},
@@ -434,24 +424,12 @@ Command Srun::command() {
 
 Command srun_command(const Options& options, const SlurmAllocation& allocation) {
     for_srun::Srun srun(options, allocation);
-    for (const std::vector<Given>& program : options.given) {
-        for (const Given& given : program) {
-            const for_srun::Row& row =
-                *std::ranges::find(for_srun::kRows, given.setting(), &for_srun::Row::setting);
-            if (row.becomes.empty()) throw untranslatable(given.written, "srun", row.cure);
-            row.translate(srun, given);
-        }
-    }
+    translate<for_srun::Srun>(options, for_srun::kRows, "srun", srun);
     return srun.command();
 }
 
 const std::vector<Rendering>& srun_renderings() {
-    static const std::vector<Rendering> kAll = [] {
-        std::vector<Rendering> all;
-        for (const for_srun::Row& row : for_srun::kRows)
-            all.push_back({row.setting, row.becomes, row.cure});
-        return all;
-    }();
+    static const std::vector<Rendering> kAll = renderings_of<for_srun::Srun>(for_srun::kRows);
     return kAll;
 }
 
