@@ -72,6 +72,26 @@ pmix_status_t answer_by(const Use& use, Function function, Work work) {
     return PMIX_SUCCESS;
 }
 
+/// The C callback as what takes a status. Not null.
+inline auto status_to(pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    return [cbfunc, cbdata](pmix_status_t status) { cbfunc(status, cbdata); };
+}
+
+/// A registration, which `work(done)` begins and `done(status, id)` ends. The callback is given both; without
+/// one the call waits, and returns the id in place of success.
+template <class Work>
+pmix_status_t register_by(const Use& use, pmix_hdlr_reg_cbfunc_t cbfunc, void* cbdata, const Work& work) {
+    if (cbfunc != nullptr) {
+        return answer_by<pmix_status_t, size_t>(
+            use, [cbfunc, cbdata](pmix_status_t status, size_t id) { cbfunc(status, id, cbdata); }, work);
+    }
+    return call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK, [work](auto deliver) {
+        work([deliver](pmix_status_t status, size_t id) {
+            deliver(status == PMIX_SUCCESS ? static_cast<pmix_status_t>(id) : status);
+        });
+    });
+}
+
 /// Has `done` called on the loop, after this call has returned PMIX_SUCCESS; any other status: it is not.
 template <class Prepare>
 pmix_status_t launch(HostDone done, const Prepare& prepare) {
@@ -111,22 +131,27 @@ pmix_status_t call_or_launch(pmix_op_cbfunc_t cbfunc, void* cbdata, const Prepar
     return call(answer, prepare);
 }
 
-/// The preparation of most calls: their directives are copied, and `work(process, directives, done)` is done
-/// with the copy. `valid`: whether the other arguments are. `alone`: as in Start.
+/// The preparation of most calls: their directives are checked and copied, and `work(process, directives,
+/// done)` is done with the copy.
+template <class Work>
+pmix_status_t keep_and_start(Process& process, Start& start, Function function, const pmix_info_t info[],
+                             size_t ninfo, Work work) {
+    std::shared_ptr<Info> kept;
+    const pmix_status_t status = keep_directives(process, function, info, ninfo, kept);
+    start.run = [work = std::move(work), kept](Process& on_loop, HostDone done) {
+        work(on_loop, std::move(*kept), std::move(done));
+    };
+    return status;
+}
+
+/// The same as what prepares. `valid`: whether the other arguments are. `alone`: as in Start.
 template <class Work>
 auto with_infos(Function function, bool valid, const pmix_info_t info[], size_t ninfo, Work work,
                 bool alone = false) {
     return [=](Process& process, Start& start) -> pmix_status_t {
-        std::shared_ptr<Info> kept;
         if (!valid) return PMIX_ERR_BAD_PARAM;
-        if (const pmix_status_t bad = keep_directives(process, function, info, ninfo, kept);
-            bad != PMIX_SUCCESS)
-            return bad;
         start.alone = alone;
-        start.run = [work, kept](Process& on_loop, HostDone done) {
-            work(on_loop, std::move(*kept), std::move(done));
-        };
-        return PMIX_SUCCESS;
+        return keep_and_start(process, start, function, info, ninfo, work);
     };
 }
 

@@ -39,18 +39,14 @@ auto allocating(pmix_alloc_directive_t directive, pmix_info_t* info, size_t ninf
 
 auto controlling(const pmix_proc_t targets[], size_t ntargets, const pmix_info_t directives[], size_t ndirs) {
     return [=](Process& caller, Start& start) -> pmix_status_t {
-        std::shared_ptr<Info> kept;
         if (ndirs == 0 || (ntargets > 0 && targets == nullptr)) return PMIX_ERR_BAD_PARAM;
-        if (const pmix_status_t bad = keep_directives(caller, Function::JobControl, directives, ndirs, kept);
-            bad != PMIX_SUCCESS)
-            return bad;
         std::vector<pmix_proc_t> all;
         if (targets != nullptr) all.assign(targets, targets + ntargets);
-        start.run = [all = std::move(all), kept](Process& process, HostDone done) {
-            control_job(process.exchange(), own(process, &Server::job_control), all, std::move(*kept),
+        const auto work = [all = std::move(all)](Process& process, Info kept, HostDone done) {
+            control_job(process.exchange(), own(process, &Server::job_control), all, std::move(kept),
                         std::move(done));
         };
-        return PMIX_SUCCESS;
+        return keep_and_start(caller, start, Function::JobControl, directives, ndirs, work);
     };
 }
 
@@ -65,19 +61,15 @@ auto blocking_resources(pmix_resource_block_directive_t directive, const char* b
                         const pmix_resource_unit_t* units, size_t nunits, const pmix_info_t* info,
                         size_t ninfo) {
     return [=](Process& caller, Start& start) -> pmix_status_t {
-        std::shared_ptr<Info> kept;
         if (block == nullptr || (nunits > 0 && units == nullptr)) return PMIX_ERR_BAD_PARAM;
-        if (const pmix_status_t bad = keep_directives(caller, Function::ResourceBlock, info, ninfo, kept);
-            bad != PMIX_SUCCESS)
-            return bad;
         ResourceUnits all;
         if (units != nullptr) all.assign(units, units + nunits);
-        start.run = [directive, name = std::string(block), all = std::move(all), kept](Process& process,
-                                                                                       HostDone done) {
-            request_resource_block(process.exchange(), directive, name, all, std::move(*kept),
+        const auto work = [directive, name = std::string(block), all = std::move(all)](
+                              Process& process, Info kept, HostDone done) {
+            request_resource_block(process.exchange(), directive, name, all, std::move(kept),
                                    std::move(done));
         };
-        return PMIX_SUCCESS;
+        return keep_and_start(caller, start, Function::ResourceBlock, info, ninfo, work);
     };
 }
 
@@ -99,43 +91,39 @@ auto monitoring(const pmix_info_t* monitor, pmix_status_t error, const pmix_info
 
 }  // namespace
 
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_Log(const pmix_info_t data[], size_t ndata, const pmix_info_t directives[],
-                                   size_t ndirs) {
+pmix_status_t PMIx_Log(const pmix_info_t data[], size_t ndata, const pmix_info_t directives[], size_t ndirs) {
     HostAnswer answer;
     return call(answer, logging(data, ndata, directives, ndirs));
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Log_nb(const pmix_info_t data[], size_t ndata, const pmix_info_t directives[],
-                                      size_t ndirs, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Log_nb(const pmix_info_t data[], size_t ndata, const pmix_info_t directives[],
+                          size_t ndirs, pmix_op_cbfunc_t cbfunc, void* cbdata) {
     return launch(to_callback(cbfunc, cbdata), logging(data, ndata, directives, ndirs));
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive, pmix_info_t* info,
-                                                  size_t ninfo, pmix_info_t** results, size_t* nresults) {
+pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive, pmix_info_t* info, size_t ninfo,
+                                      pmix_info_t** results, size_t* nresults) {
     return call_for_results(allocating(directive, info, ninfo), results, nresults);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t directive, pmix_info_t* info,
-                                                     size_t ninfo, pmix_info_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t directive, pmix_info_t* info, size_t ninfo,
+                                         pmix_info_cbfunc_t cbfunc, void* cbdata) {
     return launch(to_callback(cbfunc, cbdata), allocating(directive, info, ninfo));
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
-                                           const pmix_info_t directives[], size_t ndirs,
-                                           pmix_info_t** results, size_t* nresults) {
+pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets, const pmix_info_t directives[],
+                               size_t ndirs, pmix_info_t** results, size_t* nresults) {
     return call_for_results(controlling(targets, ntargets, directives, ndirs), results, nresults);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
-                                              const pmix_info_t directives[], size_t ndirs,
-                                              pmix_info_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
+                                  const pmix_info_t directives[], size_t ndirs, pmix_info_cbfunc_t cbfunc,
+                                  void* cbdata) {
     return launch(to_callback(cbfunc, cbdata), controlling(targets, ntargets, directives, ndirs));
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Session_control(uint32_t session, const pmix_info_t directives[], size_t ndirs,
-                                               pmix_info_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Session_control(uint32_t session, const pmix_info_t directives[], size_t ndirs,
+                                   pmix_info_cbfunc_t cbfunc, void* cbdata) {
     if (cbfunc != nullptr)
         return launch(to_callback(cbfunc, cbdata), controlling_session(session, directives, ndirs));
     // Without a callback the call blocks; its results are discarded.
@@ -144,34 +132,34 @@ PMIX_EXPORT pmix_status_t PMIx_Session_control(uint32_t session, const pmix_info
     return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Resource_block(pmix_resource_block_directive_t directive, char* block,
-                                              const pmix_resource_unit_t* units, size_t nunits,
-                                              const pmix_info_t* info, size_t ninfo) {
+pmix_status_t PMIx_Resource_block(pmix_resource_block_directive_t directive, char* block,
+                                  const pmix_resource_unit_t* units, size_t nunits, const pmix_info_t* info,
+                                  size_t ninfo) {
     HostAnswer answer;
     return call(answer, blocking_resources(directive, block, units, nunits, info, ninfo));
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Resource_block_nb(pmix_resource_block_directive_t directive, char* block,
-                                                 const pmix_resource_unit_t* units, size_t nunits,
-                                                 const pmix_info_t* info, size_t ninfo,
-                                                 pmix_op_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Resource_block_nb(pmix_resource_block_directive_t directive, char* block,
+                                     const pmix_resource_unit_t* units, size_t nunits,
+                                     const pmix_info_t* info, size_t ninfo, pmix_op_cbfunc_t cbfunc,
+                                     void* cbdata) {
     return launch(to_callback(cbfunc, cbdata),
                   blocking_resources(directive, block, units, nunits, info, ninfo));
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Process_monitor(const pmix_info_t* monitor, pmix_status_t error,
-                                               const pmix_info_t directives[], size_t ndirs,
-                                               pmix_info_t** results, size_t* nresults) {
+pmix_status_t PMIx_Process_monitor(const pmix_info_t* monitor, pmix_status_t error,
+                                   const pmix_info_t directives[], size_t ndirs, pmix_info_t** results,
+                                   size_t* nresults) {
     return call_for_results(monitoring(monitor, error, directives, ndirs), results, nresults);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t* monitor, pmix_status_t error,
-                                                  const pmix_info_t directives[], size_t ndirs,
-                                                  pmix_info_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t* monitor, pmix_status_t error,
+                                      const pmix_info_t directives[], size_t ndirs, pmix_info_cbfunc_t cbfunc,
+                                      void* cbdata) {
     return launch(to_callback(cbfunc, cbdata), monitoring(monitor, error, directives, ndirs));
 }
 
-PMIX_EXPORT void PMIx_Heartbeat(void) {
+void PMIx_Heartbeat(void) {
     with_process([&](const Use& use) -> pmix_status_t {
         EventLoop::Task beat = [client = use->client()] {
             if (client != nullptr) client->send_heartbeat();
@@ -180,5 +168,3 @@ PMIX_EXPORT void PMIx_Heartbeat(void) {
         return PMIX_SUCCESS;
     });
 }
-
-}  // extern "C"

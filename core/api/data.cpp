@@ -99,9 +99,7 @@ pmix_status_t get_topology(InfoView directives, pmix_value_t** val) {
 
 }  // namespace
 
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_value_t* val) {
+pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_value_t* val) {
     return with_process([&](const Use& use) -> pmix_status_t {
         if (!valid_key(key)) return PMIX_ERR_BAD_PARAM;
         if (deletes(scope)) return delete_key(*use, scope, key);
@@ -121,7 +119,7 @@ PMIX_EXPORT pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_va
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Store_internal(const pmix_proc_t* proc, const char key[], pmix_value_t* val) {
+pmix_status_t PMIx_Store_internal(const pmix_proc_t* proc, const char key[], pmix_value_t* val) {
     return with_process([&](const Use& use) -> pmix_status_t {
         if (!valid_key(key) || val == nullptr) return PMIX_ERR_BAD_PARAM;
         if (const pmix_status_t status = value_complete(*val); status != PMIX_SUCCESS) return status;
@@ -130,7 +128,7 @@ PMIX_EXPORT pmix_status_t PMIx_Store_internal(const pmix_proc_t* proc, const cha
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Commit(void) {
+pmix_status_t PMIx_Commit(void) {
     return with_process([&](const Use& use) -> pmix_status_t {
         Client* client = use->client();
         if (client == nullptr) return PMIX_SUCCESS;
@@ -144,8 +142,8 @@ PMIX_EXPORT pmix_status_t PMIx_Commit(void) {
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], const pmix_info_t info[],
-                                   size_t ninfo, pmix_value_t** val) {
+pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], const pmix_info_t info[], size_t ninfo,
+                       pmix_value_t** val) {
     const pmix_status_t status = guard([&]() -> pmix_status_t {
         const Hold use;  // get_blocking() sees to it where it waits
         if (!use) return PMIX_ERR_INIT;
@@ -160,8 +158,8 @@ PMIX_EXPORT pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], co
     return status;
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[], const pmix_info_t info[],
-                                      size_t ninfo, pmix_value_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[], const pmix_info_t info[], size_t ninfo,
+                          pmix_value_cbfunc_t cbfunc, void* cbdata) {
     return with_process([&](const Use& use) -> pmix_status_t {
         if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
         pmix_status_t status = api::check(*use, Function::Get, {info, ninfo});
@@ -196,8 +194,7 @@ PMIX_EXPORT pmix_status_t PMIx_Get_nb(const pmix_proc_t* proc, const char key[],
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
-                                     size_t ninfo) {
+pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[], size_t ninfo) {
     return with_process([&](const Use& use) -> pmix_status_t {
         if (const pmix_status_t bad = api::check(*use, Function::Fence, {info, ninfo}); bad != PMIX_SUCCESS)
             return bad;
@@ -222,8 +219,8 @@ PMIX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, c
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
-                                        size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[], size_t ninfo,
+                            pmix_op_cbfunc_t cbfunc, void* cbdata) {
     return with_process([&](const Use& use) -> pmix_status_t {
         if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
         if (const pmix_status_t bad = api::check(*use, Function::Fence, {info, ninfo}); bad != PMIX_SUCCESS)
@@ -238,11 +235,9 @@ PMIX_EXPORT pmix_status_t PMIx_Fence_nb(const pmix_proc_t procs[], size_t nprocs
         auto kept = std::make_shared<Info>(std::move(*directives));
         auto away = client->fence_by_server(all);
         return api::answer_by<pmix_status_t>(
-            use, [cbfunc, cbdata](pmix_status_t status) { cbfunc(status, cbdata); },
+            use, api::status_to(cbfunc, cbdata),
             [client, all = std::move(all), away = std::move(away), kept](const auto& done) mutable {
                 client->fence(std::move(all), *kept, done);
             });
     });
 }
-
-}  // extern "C"

@@ -24,10 +24,8 @@ std::optional<WireFormat> runtime_wire_format(const pmix_proc_t* target) {
 
 using namespace muster;
 
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_Data_pack(const pmix_proc_t* target, pmix_data_buffer_t* buffer, void* src,
-                                         int32_t num_vals, pmix_data_type_t type) {
+pmix_status_t PMIx_Data_pack(const pmix_proc_t* target, pmix_data_buffer_t* buffer, void* src,
+                             int32_t num_vals, pmix_data_type_t type) {
     return guard([&]() -> pmix_status_t {
         const auto format = runtime_wire_format(target);
         if (!format) return PMIX_ERR_INIT;
@@ -35,8 +33,8 @@ PMIX_EXPORT pmix_status_t PMIx_Data_pack(const pmix_proc_t* target, pmix_data_bu
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Data_unpack(const pmix_proc_t* source, pmix_data_buffer_t* buffer, void* dest,
-                                           int32_t* max_num_values, pmix_data_type_t type) {
+pmix_status_t PMIx_Data_unpack(const pmix_proc_t* source, pmix_data_buffer_t* buffer, void* dest,
+                               int32_t* max_num_values, pmix_data_type_t type) {
     return guard([&]() -> pmix_status_t {
         const auto format = runtime_wire_format(source);
         if (!format) return PMIX_ERR_INIT;
@@ -44,8 +42,6 @@ PMIX_EXPORT pmix_status_t PMIx_Data_unpack(const pmix_proc_t* source, pmix_data_
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Data_copy_payload(pmix_data_buffer_t* dest, pmix_data_buffer_t* src) {
+pmix_status_t PMIx_Data_copy_payload(pmix_data_buffer_t* dest, pmix_data_buffer_t* src) {
     return guard([&]() -> pmix_status_t { return data_copy_payload(dest, src); });
 }
-
-}  // extern "C"

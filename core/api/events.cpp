@@ -9,20 +9,9 @@
 
 using namespace muster;
 
-namespace {
-
-auto status_to(pmix_op_cbfunc_t cbfunc, void* cbdata) {
-    return [cbfunc, cbdata](pmix_status_t status) { cbfunc(status, cbdata); };
-}
-
-}  // namespace
-
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes,
-                                                      pmix_info_t info[], size_t ninfo,
-                                                      pmix_notification_fn_t evhdlr,
-                                                      pmix_hdlr_reg_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], size_t ncodes, pmix_info_t info[],
+                                          size_t ninfo, pmix_notification_fn_t evhdlr,
+                                          pmix_hdlr_reg_cbfunc_t cbfunc, void* cbdata) {
     return with_process([&](const Use& use) -> pmix_status_t {
         if (evhdlr == nullptr || (ncodes > 0 && codes == nullptr) || (ninfo > 0 && info == nullptr))
             return PMIX_ERR_BAD_PARAM;
@@ -37,29 +26,19 @@ PMIX_EXPORT pmix_status_t PMIx_Register_event_handler(pmix_status_t codes[], siz
         if (const pmix_status_t status = spec.read_directives(*copy); status != PMIX_SUCCESS) return status;
         Events& events = use->events();
         auto kept = std::make_shared<Info>(std::move(*copy));
-        if (cbfunc != nullptr) {
-            return api::answer_by<pmix_status_t, size_t>(
-                use, [cbfunc, cbdata](pmix_status_t status, size_t id) { cbfunc(status, id, cbdata); },
-                [&events, spec = std::move(spec), kept](const auto& done) {
-                    events.register_handler(spec, std::move(*kept), done);
-                });
-        }
-        return call_and_wait<pmix_status_t>(
-            use->runtime(), PMIX_ERR_WOULD_BLOCK, [&events, spec = std::move(spec), kept](auto deliver) {
-                events.register_handler(spec, std::move(*kept), [deliver](pmix_status_t status, size_t id) {
-                    deliver(status == PMIX_SUCCESS ? static_cast<pmix_status_t>(id) : status);
-                });
-            });
+        return api::register_by(use, cbfunc, cbdata,
+                                [&events, spec = std::move(spec), kept](const auto& done) {
+                                    events.register_handler(spec, std::move(*kept), done);
+                                });
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t cbfunc,
-                                                        void* cbdata) {
+pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_op_cbfunc_t cbfunc, void* cbdata) {
     return with_process([&](const Use& use) -> pmix_status_t {
         Events& events = use->events();
         if (cbfunc != nullptr) {
             return api::answer_by<pmix_status_t>(
-                use, status_to(cbfunc, cbdata),
+                use, api::status_to(cbfunc, cbdata),
                 [&events, evhdlr_ref](const auto& done) { events.deregister_handler(evhdlr_ref, done); });
         }
         return call_and_wait<pmix_status_t>(
@@ -68,9 +47,9 @@ PMIX_EXPORT pmix_status_t PMIx_Deregister_event_handler(size_t evhdlr_ref, pmix_
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source,
-                                            pmix_data_range_t range, const pmix_info_t info[], size_t ninfo,
-                                            pmix_op_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source, pmix_data_range_t range,
+                                const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
+                                void* cbdata) {
     return with_process([&](const Use& use) -> pmix_status_t {
         if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
         auto event = std::make_shared<Event>();
@@ -104,7 +83,7 @@ PMIX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_pro
                 [&events, event](auto deliver) { events.notify(event, deliver); });
         }
         // Not PMIX_OPERATION_SUCCEEDED, which would save the callback: programs take it for an error.
-        return api::answer_by<pmix_status_t>(use, status_to(cbfunc, cbdata),
+        return api::answer_by<pmix_status_t>(use, api::status_to(cbfunc, cbdata),
                                              [&events, event, tried, reported](const auto& done) {
                                                  if (reported || (!tried && events.report(event, false)))
                                                      return done(PMIX_SUCCESS);
@@ -112,5 +91,3 @@ PMIX_EXPORT pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_pro
                                              });
     });
 }
-
-}  // extern "C"

@@ -49,10 +49,7 @@ HostDone filling(pmix_fabric_t* fabric, pmix_op_cbfunc_t cbfunc, void* cbdata) {
 
 }  // namespace
 
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_Fabric_register(pmix_fabric_t* fabric, const pmix_info_t directives[],
-                                               size_t ndirs) {
+pmix_status_t PMIx_Fabric_register(pmix_fabric_t* fabric, const pmix_info_t directives[], size_t ndirs) {
     HostAnswer answer;
     const pmix_status_t status = call(answer, registering(fabric, directives, ndirs));
     if (fabric != nullptr) {
@@ -63,8 +60,8 @@ PMIX_EXPORT pmix_status_t PMIx_Fabric_register(pmix_fabric_t* fabric, const pmix
     return status;
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t* fabric, const pmix_info_t directives[],
-                                                  size_t ndirs, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t* fabric, const pmix_info_t directives[], size_t ndirs,
+                                      pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if (fabric == nullptr) return PMIX_ERR_BAD_PARAM;
     fabric->info = nullptr;
     fabric->ninfo = 0;
@@ -72,19 +69,18 @@ PMIX_EXPORT pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t* fabric, const p
         [&] { return launch(filling(fabric, cbfunc, cbdata), registering(fabric, directives, ndirs)); });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Fabric_update(pmix_fabric_t* fabric) {
+pmix_status_t PMIx_Fabric_update(pmix_fabric_t* fabric) {
     HostAnswer answer;
     const pmix_status_t status = call(answer, updating(fabric));
     if (status == PMIX_SUCCESS) fill(*fabric, answer);
     return status;
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t* fabric, pmix_op_cbfunc_t cbfunc,
-                                                void* cbdata) {
+pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t* fabric, pmix_op_cbfunc_t cbfunc, void* cbdata) {
     return guard([&] { return launch(filling(fabric, cbfunc, cbdata), updating(fabric)); });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t* fabric) {
+pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t* fabric) {
     return with_process([&](const Use&) -> pmix_status_t {
         if (fabric == nullptr) return PMIX_ERR_BAD_PARAM;
         Info::adopt(fabric->info, fabric->ninfo);
@@ -94,10 +90,8 @@ PMIX_EXPORT pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t* fabric) {
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Fabric_deregister_nb(pmix_fabric_t* fabric, pmix_op_cbfunc_t, void*) {
-    // No request is sent, so it is done when the call returns and no callback follows.
+pmix_status_t PMIx_Fabric_deregister_nb(pmix_fabric_t* fabric, pmix_op_cbfunc_t, void*) {
+    // Nobody else has to be told, so it is done when the call returns and no callback follows.
     const pmix_status_t status = PMIx_Fabric_deregister(fabric);
     return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
 }
-
-}  // extern "C"

@@ -17,22 +17,18 @@ namespace {
 auto inviting(const char* grp, const pmix_proc_t procs[], size_t nprocs, const pmix_info_t directives[],
               size_t ndirs) {
     return [=](Process& process, Start& start) -> pmix_status_t {
-        std::shared_ptr<Info> kept;
         if (!valid_group_id(grp) || procs == nullptr || nprocs == 0) return PMIX_ERR_BAD_PARAM;
-        if (const pmix_status_t bad =
-                keep_directives(process, Function::GroupInvite, directives, ndirs, kept);
-            bad != PMIX_SUCCESS)
-            return bad;
         // A group's name stands where a namespace's does.
         if (nspace_is(grp, process.self().nspace)) return PMIX_ERR_BAD_PARAM;
         std::vector<pmix_proc_t> all(procs, procs + nprocs);
         for (const pmix_proc_t& proc : all) {
             if (nspace_view(proc.nspace).empty() || nspace_is(proc.nspace, grp)) return PMIX_ERR_BAD_PARAM;
         }
-        start.run = [id = std::string(grp), all = std::move(all), kept](Process& on_loop, HostDone done) {
-            on_loop.invitations().invite(id, all, std::move(*kept), std::move(done));
+        const auto work = [id = std::string(grp), all = std::move(all)](Process& on_loop, Info kept,
+                                                                        HostDone done) {
+            on_loop.invitations().invite(id, all, std::move(kept), std::move(done));
         };
-        return PMIX_SUCCESS;
+        return keep_and_start(process, start, Function::GroupInvite, directives, ndirs, work);
     };
 }
 
@@ -47,21 +43,17 @@ int number_of(const pmix_group_opt_t& opt) {
 auto joining(const char* grp, const pmix_proc_t* leader, int opt, const pmix_info_t directives[],
              size_t ndirs) {
     return [=](Process& caller, Start& start) -> pmix_status_t {
-        std::shared_ptr<Info> kept;
         if (!valid_group_id(grp) || (opt != PMIX_GROUP_ACCEPT && opt != PMIX_GROUP_DECLINE))
             return PMIX_ERR_BAD_PARAM;
-        if (const pmix_status_t bad = keep_directives(caller, Function::GroupJoin, directives, ndirs, kept);
-            bad != PMIX_SUCCESS)
-            return bad;
         std::optional<pmix_proc_t> who;
         if (leader != nullptr) who = *leader;
         if (who && (nspace_view(who->nspace).empty() || !PMIX_RANK_IS_VALID(who->rank)))
             return PMIX_ERR_BAD_PARAM;
-        start.run = [id = std::string(grp), who, accept = opt == PMIX_GROUP_ACCEPT, kept](Process& process,
-                                                                                          HostDone done) {
-            process.invitations().join(id, who, accept, std::move(*kept), std::move(done));
+        const auto work = [id = std::string(grp), who, accept = opt == PMIX_GROUP_ACCEPT](
+                              Process& process, Info kept, HostDone done) {
+            process.invitations().join(id, who, accept, std::move(kept), std::move(done));
         };
-        return PMIX_SUCCESS;
+        return keep_and_start(caller, start, Function::GroupJoin, directives, ndirs, work);
     };
 }
 
@@ -80,40 +72,36 @@ auto leaving(const char* grp, const pmix_info_t directives[], size_t ndirs) {
 
 }  // namespace
 
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t procs[], size_t nprocs,
-                                            const pmix_info_t directives[], size_t ndirs,
-                                            pmix_info_t** results, size_t* nresults) {
+pmix_status_t PMIx_Group_invite(const char grp[], const pmix_proc_t procs[], size_t nprocs,
+                                const pmix_info_t directives[], size_t ndirs, pmix_info_t** results,
+                                size_t* nresults) {
     return call_for_results(inviting(grp, procs, nprocs, directives, ndirs), results, nresults);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[], size_t nprocs,
-                                               const pmix_info_t directives[], size_t ndirs,
-                                               pmix_info_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Group_invite_nb(const char grp[], const pmix_proc_t procs[], size_t nprocs,
+                                   const pmix_info_t directives[], size_t ndirs, pmix_info_cbfunc_t cbfunc,
+                                   void* cbdata) {
     return launch(to_callback(cbfunc, cbdata), inviting(grp, procs, nprocs, directives, ndirs));
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t* leader, pmix_group_opt_t opt,
-                                          const pmix_info_t directives[], size_t ndirs, pmix_info_t** results,
-                                          size_t* nresults) {
+pmix_status_t PMIx_Group_join(const char grp[], const pmix_proc_t* leader, pmix_group_opt_t opt,
+                              const pmix_info_t directives[], size_t ndirs, pmix_info_t** results,
+                              size_t* nresults) {
     return call_for_results(joining(grp, leader, number_of(opt), directives, ndirs), results, nresults);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t* leader,
-                                             pmix_group_opt_t opt, const pmix_info_t directives[],
-                                             size_t ndirs, pmix_info_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Group_join_nb(const char grp[], const pmix_proc_t* leader, pmix_group_opt_t opt,
+                                 const pmix_info_t directives[], size_t ndirs, pmix_info_cbfunc_t cbfunc,
+                                 void* cbdata) {
     return launch(to_callback(cbfunc, cbdata), joining(grp, leader, number_of(opt), directives, ndirs));
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Group_leave(const char grp[], const pmix_info_t directives[], size_t ndirs) {
+pmix_status_t PMIx_Group_leave(const char grp[], const pmix_info_t directives[], size_t ndirs) {
     HostAnswer answer;
     return call(answer, leaving(grp, directives, ndirs));
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Group_leave_nb(const char grp[], const pmix_info_t directives[], size_t ndirs,
-                                              pmix_op_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Group_leave_nb(const char grp[], const pmix_info_t directives[], size_t ndirs,
+                                  pmix_op_cbfunc_t cbfunc, void* cbdata) {
     return launch(to_callback(cbfunc, cbdata), leaving(grp, directives, ndirs));
 }
-
-}  // extern "C"

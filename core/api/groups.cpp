@@ -98,32 +98,27 @@ pmix_status_t launch_group(HostDone done, Arguments... arguments) {
 
 }  // namespace
 
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc_t procs[], size_t nprocs,
-                                               const pmix_info_t directives[], size_t ndirs,
-                                               pmix_info_t** results, size_t* nresults) {
+pmix_status_t PMIx_Group_construct(const char grp[], const pmix_proc_t procs[], size_t nprocs,
+                                   const pmix_info_t directives[], size_t ndirs, pmix_info_t** results,
+                                   size_t* nresults) {
     HostAnswer answer;
     const pmix_status_t status = call_group<Construct>(answer, grp, procs, nprocs, directives, ndirs);
     give_results(answer, results, nresults);
     return status;
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[], size_t nprocs,
-                                                  const pmix_info_t directives[], size_t ndirs,
-                                                  pmix_info_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Group_construct_nb(const char grp[], const pmix_proc_t procs[], size_t nprocs,
+                                      const pmix_info_t directives[], size_t ndirs, pmix_info_cbfunc_t cbfunc,
+                                      void* cbdata) {
     return launch_group<Construct>(to_callback(cbfunc, cbdata), grp, procs, nprocs, directives, ndirs);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Group_destruct(const char grp[], const pmix_info_t directives[],
-                                              size_t ndirs) {
+pmix_status_t PMIx_Group_destruct(const char grp[], const pmix_info_t directives[], size_t ndirs) {
     HostAnswer answer;
     return call_group<Destruct>(answer, grp, directives, ndirs);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Group_destruct_nb(const char grp[], const pmix_info_t directives[],
-                                                 size_t ndirs, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Group_destruct_nb(const char grp[], const pmix_info_t directives[], size_t ndirs,
+                                     pmix_op_cbfunc_t cbfunc, void* cbdata) {
     return launch_group<Destruct>(to_callback(cbfunc, cbdata), grp, directives, ndirs);
 }
-
-}  // extern "C"

@@ -11,9 +11,7 @@
 
 using namespace muster;
 
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[], size_t ninfo) {
+pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[], size_t ninfo) {
     return guard([&]() -> pmix_status_t {
         if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
         const InfoView directives{info, ninfo};
@@ -48,7 +46,7 @@ PMIX_EXPORT pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[], size_
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo) {
+pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo) {
     return guard([&]() -> pmix_status_t {
         const InfoView directives{info, info == nullptr ? 0 : ninfo};
         const pmix_status_t bad =
@@ -58,26 +56,26 @@ PMIX_EXPORT pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo) 
     });
 }
 
-PMIX_EXPORT int PMIx_Initialized(void) {
+int PMIx_Initialized(void) {
     return instance::initialized() ? 1 : 0;
 }
 
-PMIX_EXPORT const char* PMIx_Get_version(void) {
+const char* PMIx_Get_version(void) {
     return "Muster " MUSTER_VERSION " (PMIx Standard: 5.0, OpenPMIx API: 7.0)";
 }
 
-PMIX_EXPORT void PMIx_Progress(void) {
+void PMIx_Progress(void) {
     const Use use;
     if (use) use->runtime().progress();
 }
 
-PMIX_EXPORT void PMIx_Progress_thread_stop(const pmix_info_t*, size_t) {
+void PMIx_Progress_thread_stop(const pmix_info_t*, size_t) {
     const Use use;
     // A handler cannot end the thread that it runs on.
     if (use && !use->loop().on_loop()) use->runtime().stop();
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[], size_t nprocs) {
+pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t procs[], size_t nprocs) {
     return with_process([&](const Use& use) -> pmix_status_t {
         if (nprocs > 0 && procs == nullptr) return PMIX_ERR_BAD_PARAM;
         Client* client = use->client();
@@ -87,5 +85,3 @@ PMIX_EXPORT pmix_status_t PMIx_Abort(int status, const char msg[], pmix_proc_t p
         });
     });
 }
-
-}  // extern "C"

@@ -59,12 +59,9 @@ pmix_status_t prepare(Process& process, const pmix_proc_t targets[], size_t ntar
 
 }  // namespace
 
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs,
-                                        const pmix_info_t directives[], size_t ndirs,
-                                        pmix_iof_channel_t channel, pmix_iof_cbfunc_t cbfunc,
-                                        pmix_hdlr_reg_cbfunc_t regcbfunc, void* regcbdata) {
+pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t directives[],
+                            size_t ndirs, pmix_iof_channel_t channel, pmix_iof_cbfunc_t cbfunc,
+                            pmix_hdlr_reg_cbfunc_t regcbfunc, void* regcbdata) {
     return with_process([&](const Use& use) -> pmix_status_t {
         if (!valid_procs(procs, nprocs)) return PMIX_ERR_BAD_PARAM;
         if (const auto channels = readable_channels(channel); !channels) return channels.status();
@@ -82,22 +79,12 @@ PMIX_EXPORT pmix_status_t PMIx_IOF_pull(const pmix_proc_t procs[], size_t nprocs
             });
             if (status != PMIX_SUCCESS) done(status, 0);
         };
-        if (regcbfunc != nullptr) {
-            return api::answer_by<pmix_status_t, size_t>(
-                use,
-                [regcbfunc, regcbdata](pmix_status_t status, size_t id) { regcbfunc(status, id, regcbdata); },
-                start);
-        }
-        return call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK, [start](auto deliver) {
-            start([deliver](pmix_status_t status, size_t id) {
-                deliver(status == PMIX_SUCCESS ? static_cast<pmix_status_t>(id) : status);
-            });
-        });
+        return api::register_by(use, regcbfunc, regcbdata, start);
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[], size_t ndirs,
-                                              pmix_op_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[], size_t ndirs,
+                                  pmix_op_cbfunc_t cbfunc, void* cbdata) {
     const auto work = [iofhdlr](Process& process, Info kept, HostDone done) {
         process.forwarding().puller().deregister(iofhdlr, std::move(kept), std::move(done));
     };
@@ -106,9 +93,9 @@ PMIX_EXPORT pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t 
                                api::with_infos(Function::IofDeregister, true, directives, ndirs, work, true));
 }
 
-PMIX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets, pmix_byte_object_t* bo,
-                                        const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc,
-                                        void* cbdata) {
+pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntargets, pmix_byte_object_t* bo,
+                            const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc,
+                            void* cbdata) {
     const auto prepare_push = [&](Process& caller, api::Start& start) -> pmix_status_t {
         Push push;
         const pmix_status_t status = prepare(caller, targets, ntargets, bo, directives, ndirs, push);
@@ -118,9 +105,9 @@ PMIX_EXPORT pmix_status_t PMIx_IOF_push(const pmix_proc_t targets[], size_t ntar
     return api::call_or_launch(cbfunc, cbdata, prepare_push);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmix_iof_channel_t channel,
-                                                  const pmix_byte_object_t* bo, const pmix_info_t info[],
-                                                  size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmix_iof_channel_t channel,
+                                      const pmix_byte_object_t* bo, const pmix_info_t info[], size_t ninfo,
+                                      pmix_op_cbfunc_t cbfunc, void* cbdata) {
     return with_server([&](const Use& use) -> pmix_status_t {
         if (source == nullptr || nspace_view(source->nspace).empty() || bo == nullptr ||
             (bo->size > 0 && bo->bytes == nullptr) || (ninfo > 0 && info == nullptr))
@@ -137,12 +124,11 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmi
         piece->info = {info, ninfo};
         piece->bytes = {reinterpret_cast<const uint8_t*>(bo->bytes), bo->size};
         if (cbfunc != nullptr) {
-            return api::answer_by<pmix_status_t>(
-                use, [cbfunc, cbdata](pmix_status_t status) { cbfunc(status, cbdata); },
-                [forwarder, piece](const auto& done) mutable {
-                    piece->released = [done] { done(PMIX_SUCCESS); };
-                    forwarder->deliver(std::move(piece));
-                });
+            return api::answer_by<pmix_status_t>(use, api::status_to(cbfunc, cbdata),
+                                                 [forwarder, piece](const auto& done) mutable {
+                                                     piece->released = [done] { done(PMIX_SUCCESS); };
+                                                     forwarder->deliver(std::move(piece));
+                                                 });
         }
         const pmix_status_t status =
             call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {
@@ -156,9 +142,9 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmi
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source, pmix_iof_channel_t channel,
-                                                       bool xoff, const pmix_info_t directives[],
-                                                       size_t ndirs, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source, pmix_iof_channel_t channel, bool xoff,
+                                           const pmix_info_t directives[], size_t ndirs,
+                                           pmix_op_cbfunc_t cbfunc, void* cbdata) {
     const auto prepare_control = [&](Process& process, api::Start& start) -> pmix_status_t {
         if (process.server() == nullptr) return PMIX_ERR_INIT;
         if (ndirs > 0 && directives == nullptr) return PMIX_ERR_BAD_PARAM;
@@ -180,5 +166,3 @@ PMIX_EXPORT pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t* source
     const pmix_status_t status = api::call_or_launch(cbfunc, cbdata, prepare_control);
     return status == PMIX_SUCCESS && cbfunc == nullptr ? PMIX_OPERATION_SUCCEEDED : status;
 }
-
-}  // extern "C"

@@ -24,17 +24,13 @@ pmix_status_t on_sets(Work work) {
 
 }  // namespace
 
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_server_define_process_set(const pmix_proc_t* members, size_t nmembers,
-                                                         const char* pset_name) {
+pmix_status_t PMIx_server_define_process_set(const pmix_proc_t* members, size_t nmembers,
+                                             const char* pset_name) {
     if (members == nullptr || nmembers == 0 || pset_name == nullptr) return PMIX_ERR_BAD_PARAM;
     return on_sets([&](ProcessSets& sets) { return sets.define(pset_name, {members, members + nmembers}); });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_delete_process_set(char* pset_name) {
+pmix_status_t PMIx_server_delete_process_set(char* pset_name) {
     if (pset_name == nullptr) return PMIX_ERR_BAD_PARAM;
     return on_sets([&](ProcessSets& sets) { return sets.remove(pset_name); });
 }
-
-}  // extern "C"

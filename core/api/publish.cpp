@@ -48,20 +48,16 @@ pmix_status_t fill(pmix_pdata_t& entry, const HostAnswer& answer) {
 
 }  // namespace
 
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_Publish(const pmix_info_t info[], size_t ninfo) {
+pmix_status_t PMIx_Publish(const pmix_info_t info[], size_t ninfo) {
     HostAnswer answer;
     return call(answer, publishing(info, ninfo));
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Publish_nb(const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
-                                          void* cbdata) {
+pmix_status_t PMIx_Publish_nb(const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata) {
     return launch(to_callback(cbfunc, cbdata), publishing(info, ninfo));
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata, const pmix_info_t info[],
-                                      size_t ninfo) {
+pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata, const pmix_info_t info[], size_t ninfo) {
     return guard([&]() -> pmix_status_t {
         if (data == nullptr || ndata == 0)
             return instance::initialized() ? PMIX_ERR_BAD_PARAM : PMIX_ERR_INIT;
@@ -77,8 +73,8 @@ PMIX_EXPORT pmix_status_t PMIx_Lookup(pmix_pdata_t data[], size_t ndata, const p
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Lookup_nb(char** keys, const pmix_info_t info[], size_t ninfo,
-                                         pmix_lookup_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Lookup_nb(char** keys, const pmix_info_t info[], size_t ninfo, pmix_lookup_cbfunc_t cbfunc,
+                             void* cbdata) {
     if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
     const auto give = [cbfunc, cbdata](HostAnswer answer) {
         std::vector<pmix_pdata_t> found(answer.owners.size());
@@ -92,16 +88,14 @@ PMIX_EXPORT pmix_status_t PMIx_Lookup_nb(char** keys, const pmix_info_t info[], 
     return guard([&] { return launch(give, looking_up(keep_keys(keys), info, ninfo)); });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Unpublish(char** keys, const pmix_info_t info[], size_t ninfo) {
+pmix_status_t PMIx_Unpublish(char** keys, const pmix_info_t info[], size_t ninfo) {
     return guard([&] {
         HostAnswer answer;
         return call(answer, unpublishing(keys, info, ninfo));
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Unpublish_nb(char** keys, const pmix_info_t info[], size_t ninfo,
-                                            pmix_op_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Unpublish_nb(char** keys, const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
+                                void* cbdata) {
     return guard([&] { return launch(to_callback(cbfunc, cbdata), unpublishing(keys, info, ninfo)); });
 }
-
-}  // extern "C"

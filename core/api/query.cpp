@@ -40,10 +40,8 @@ pmix_status_t query_without_init(const pmix_query_t queries[], size_t nqueries, 
 
 }  // namespace
 
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries, pmix_info_t** results,
-                                          size_t* nresults) {
+pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nqueries, pmix_info_t** results,
+                              size_t* nresults) {
     HostAnswer answer;
     pmix_status_t status = call(answer, querying(queries, nqueries));
     if (status == PMIX_ERR_INIT)
@@ -52,10 +50,8 @@ PMIX_EXPORT pmix_status_t PMIx_Query_info(pmix_query_t queries[], size_t nquerie
     return status;
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries,
-                                             pmix_info_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Query_info_nb(pmix_query_t queries[], size_t nqueries, pmix_info_cbfunc_t cbfunc,
+                                 void* cbdata) {
     if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
     return launch(to_callback(cbfunc, cbdata), querying(queries, nqueries));
 }
-
-}  // extern "C"

@@ -38,10 +38,8 @@ bool unknown_here(pmix_status_t status) {
 
 }  // namespace
 
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_Resolve_peers(const char* nodename, const pmix_nspace_t nspace,
-                                             pmix_proc_t** procs, size_t* nprocs) {
+pmix_status_t PMIx_Resolve_peers(const char* nodename, const pmix_nspace_t nspace, pmix_proc_t** procs,
+                                 size_t* nprocs) {
     return guard([&]() -> pmix_status_t {
         if (procs == nullptr || nprocs == nullptr) return PMIX_ERR_BAD_PARAM;
         *procs = nullptr;
@@ -67,7 +65,7 @@ PMIX_EXPORT pmix_status_t PMIx_Resolve_peers(const char* nodename, const pmix_ns
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char** nodelist) {
+pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char** nodelist) {
     return guard([&]() -> pmix_status_t {
         if (nodelist == nullptr) return PMIX_ERR_BAD_PARAM;
         *nodelist = nullptr;
@@ -85,5 +83,3 @@ PMIX_EXPORT pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char** 
         return *nodelist == nullptr ? PMIX_ERR_NOMEM : PMIX_SUCCESS;
     });
 }
-
-}  // extern "C"

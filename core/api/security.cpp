@@ -19,29 +19,21 @@ auto getting(const pmix_info_t info[], size_t ninfo) {
 
 auto validating(const pmix_byte_object_t* credential, const pmix_info_t info[], size_t ninfo) {
     return [=](Process& caller, Start& start) -> pmix_status_t {
-        std::shared_ptr<Info> kept;
         if (credential == nullptr || (credential->size > 0 && credential->bytes == nullptr))
             return PMIX_ERR_BAD_PARAM;
-        if (const pmix_status_t bad =
-                keep_directives(caller, Function::ValidateCredential, info, ninfo, kept);
-            bad != PMIX_SUCCESS)
-            return bad;
         const auto bytes = std::make_shared<Bytes>();
         bytes->append(credential->bytes, credential->size);
         start.alone = true;
-        start.run = [bytes, kept](Process& process, HostDone done) {
-            validate_credential(process.exchange(), std::move(*bytes), std::move(*kept), std::move(done));
+        const auto work = [bytes](Process& process, Info kept, HostDone done) {
+            validate_credential(process.exchange(), std::move(*bytes), std::move(kept), std::move(done));
         };
-        return PMIX_SUCCESS;
+        return keep_and_start(caller, start, Function::ValidateCredential, info, ninfo, work);
     };
 }
 
 }  // namespace
 
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_Get_credential(const pmix_info_t info[], size_t ninfo,
-                                              pmix_byte_object_t* credential) {
+pmix_status_t PMIx_Get_credential(const pmix_info_t info[], size_t ninfo, pmix_byte_object_t* credential) {
     if (credential == nullptr) return PMIX_ERR_BAD_PARAM;
     HostAnswer answer;
     const pmix_status_t status = call(answer, getting(info, ninfo));
@@ -50,8 +42,8 @@ PMIX_EXPORT pmix_status_t PMIx_Get_credential(const pmix_info_t info[], size_t n
     return status;
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t ninfo,
-                                                 pmix_credential_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t ninfo, pmix_credential_cbfunc_t cbfunc,
+                                     void* cbdata) {
     if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
     return launch(
         [cbfunc, cbdata](HostAnswer answer) {
@@ -61,15 +53,13 @@ PMIX_EXPORT pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_
         getting(info, ninfo));
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Validate_credential(const pmix_byte_object_t* credential,
-                                                   const pmix_info_t info[], size_t ninfo,
-                                                   pmix_info_t** results, size_t* nresults) {
+pmix_status_t PMIx_Validate_credential(const pmix_byte_object_t* credential, const pmix_info_t info[],
+                                       size_t ninfo, pmix_info_t** results, size_t* nresults) {
     return call_for_results(validating(credential, info, ninfo), results, nresults);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t* credential,
-                                                      const pmix_info_t info[], size_t ninfo,
-                                                      pmix_validation_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t* credential, const pmix_info_t info[],
+                                          size_t ninfo, pmix_validation_cbfunc_t cbfunc, void* cbdata) {
     if (cbfunc == nullptr) return PMIX_ERR_BAD_PARAM;
     return launch(
         [cbfunc, cbdata](HostAnswer answer) {
@@ -77,5 +67,3 @@ PMIX_EXPORT pmix_status_t PMIx_Validate_credential_nb(const pmix_byte_object_t* 
         },
         validating(credential, info, ninfo));
 }
-
-}  // extern "C"

@@ -62,7 +62,7 @@ pmix_status_t start_on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) 
         };
         if (cbfunc != nullptr) {
             return api::answer_by<pmix_status_t>(
-                use, [cbfunc, cbdata](pmix_status_t status) { cbfunc(status, cbdata); },
+                use, api::status_to(cbfunc, cbdata),
                 [run, open = server->request()](const auto& done) { run(done); });
         }
         pmix_status_t status = PMIX_SUCCESS;
@@ -84,7 +84,13 @@ pmix_status_t on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
     return start_on_server(cbfunc, cbdata, [work](Server& server, const auto& done) { done(work(server)); });
 }
 
-/// For calls that cannot fail and whose effect is ordered once they are posted: the host does not wait, as it
+/// For functions that return nothing: the callback is the only way to report that the work was not begun.
+void report_failure(pmix_status_t status, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED && cbfunc != nullptr)
+        cbfunc(status, cbdata);
+}
+
+/// For what cannot fail and what nobody can tell from done once it is posted: the host does not wait, as it
 /// may hold what an upcall of the progress thread waits for at that moment (the lock of Python's interpreter,
 /// in a server that is written in it).
 template <class Work>
@@ -104,24 +110,21 @@ pmix_status_t do_soon(Work work) {
 
 }  // namespace
 
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_server_init(pmix_server_module_t* module, pmix_info_t info[], size_t ninfo) {
+pmix_status_t PMIx_server_init(pmix_server_module_t* module, pmix_info_t info[], size_t ninfo) {
     return init(module, kOldestModuleSize, info, ninfo);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_init_sized(pmix_server_module_t* module, size_t module_size,
-                                                 pmix_info_t info[], size_t ninfo) {
+pmix_status_t PMIx_server_init_sized(pmix_server_module_t* module, size_t module_size, pmix_info_t info[],
+                                     size_t ninfo) {
     return init(module, module_size, info, ninfo);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_finalize(void) {
+pmix_status_t PMIx_server_finalize(void) {
     return guard([] { return instance::finalize(); });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocalprocs,
-                                                      pmix_info_t info[], size_t ninfo,
-                                                      pmix_op_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocalprocs, pmix_info_t info[],
+                                          size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if (!valid_nspace(nspace) || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
     const pmix_status_t bad = with_server([&](const Use& use) {
         return api::check(*use, Function::ServerRegisterNspace, {info, ninfo});
@@ -136,8 +139,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace
     });
 }
 
-PMIX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t cbfunc,
-                                               void* cbdata) {
+void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t cbfunc, void* cbdata) {
     pmix_status_t status = PMIX_ERR_BAD_PARAM;
     if (valid_nspace(nspace)) {
         status = guard([&] {
@@ -147,32 +149,27 @@ PMIX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_
             return start_on_server(cbfunc, cbdata, work);
         });
     }
-    // The callback is the only way to report it.
-    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED && cbfunc != nullptr)
-        cbfunc(status, cbdata);
+    report_failure(status, cbfunc, cbdata);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_register_session(uint32_t sessionID, pmix_info_t info[], size_t ninfo,
-                                                       pmix_op_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_server_register_session(uint32_t sessionID, pmix_info_t info[], size_t ninfo,
+                                           pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if (sessionID == UINT32_MAX || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
     return on_server(cbfunc, cbdata, [sessionID, info, ninfo](Server& server) {
         return server.register_session(sessionID, {info, ninfo});
     });
 }
 
-PMIX_EXPORT void PMIx_server_deregister_session(uint32_t sessionID, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+void PMIx_server_deregister_session(uint32_t sessionID, pmix_op_cbfunc_t cbfunc, void* cbdata) {
     const pmix_status_t status = on_server(cbfunc, cbdata, [sessionID](Server& server) {
         server.deregister_session(sessionID);
         return PMIX_SUCCESS;
     });
-    // The callback is the only way to report it.
-    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED && cbfunc != nullptr)
-        cbfunc(status, cbdata);
+    report_failure(status, cbfunc, cbdata);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t* proc, uid_t uid, gid_t gid,
-                                                      void* server_object, pmix_op_cbfunc_t cbfunc,
-                                                      void* cbdata) {
+pmix_status_t PMIx_server_register_client(const pmix_proc_t* proc, uid_t uid, gid_t gid, void* server_object,
+                                          pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if (proc == nullptr || !valid_nspace(proc->nspace) || proc->rank >= PMIX_RANK_VALID)
         return PMIX_ERR_BAD_PARAM;
     const auto work = [client = *proc, uid, gid, server_object](Server& server) {
@@ -181,19 +178,17 @@ PMIX_EXPORT pmix_status_t PMIx_server_register_client(const pmix_proc_t* proc, u
     return cbfunc == nullptr ? do_soon(work) : on_server(cbfunc, cbdata, work);
 }
 
-PMIX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t* proc, pmix_op_cbfunc_t cbfunc,
-                                               void* cbdata) {
+void PMIx_server_deregister_client(const pmix_proc_t* proc, pmix_op_cbfunc_t cbfunc, void* cbdata) {
     pmix_status_t status = PMIX_ERR_BAD_PARAM;
     if (proc != nullptr && valid_nspace(proc->nspace)) {
         status = start_on_server(cbfunc, cbdata, [client = *proc](Server& server, auto done) {
             server.deregister_client(client, [done] { done(PMIX_SUCCESS); });
         });
     }
-    if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED && cbfunc != nullptr)
-        cbfunc(status, cbdata);
+    report_failure(status, cbfunc, cbdata);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t* proc, char*** env) {
+pmix_status_t PMIx_server_setup_fork(const pmix_proc_t* proc, char*** env) {
     if (proc == nullptr || env == nullptr || !valid_nspace(proc->nspace)) return PMIX_ERR_BAD_PARAM;
     std::vector<std::pair<std::string, std::string>> variables;
     const pmix_status_t status = guard([&]() -> pmix_status_t {
@@ -223,16 +218,16 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t* proc, char**
     return guard([&] { return env_set_all(env, variables); });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
-                                                         pmix_op_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
+                                             void* cbdata) {
     if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
     return on_server(cbfunc, cbdata, [info, ninfo](Server& server) {
         return server.register_resources({info, ninfo});
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo,
-                                                           pmix_op_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
+                                               void* cbdata) {
     if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
     return on_server(cbfunc, cbdata, [info, ninfo](Server& server) {
         server.deregister_resources({info, ninfo});
@@ -240,8 +235,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], s
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t* proc,
-                                                     pmix_dmodex_response_fn_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t* proc, pmix_dmodex_response_fn_t cbfunc,
+                                         void* cbdata) {
     if (proc == nullptr || cbfunc == nullptr || !valid_nspace(proc->nspace)) return PMIX_ERR_BAD_PARAM;
     return with_server([&](const Use& use) {
         return api::answer_by<pmix_status_t, Bytes>(
@@ -254,5 +249,3 @@ PMIX_EXPORT pmix_status_t PMIx_server_dmodex_request(const pmix_proc_t* proc,
             });
     });
 }
-
-}  // extern "C"

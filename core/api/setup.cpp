@@ -35,11 +35,8 @@ pmix_status_t complete(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
 
 }  // namespace
 
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace, pmix_info_t info[],
-                                                        size_t ninfo, pmix_setup_application_cbfunc_t cbfunc,
-                                                        void* cbdata) {
+pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace, pmix_info_t info[], size_t ninfo,
+                                            pmix_setup_application_cbfunc_t cbfunc, void* cbdata) {
     // A launcher asks for the environment of jobs before it knows what they will be called (PRRTE's prun).
     const bool named = nspace != nullptr && (*nspace == '\0' || valid_nspace(nspace));
     if (!named || cbfunc == nullptr || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
@@ -65,9 +62,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspa
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace, pmix_info_t info[],
-                                                          size_t ninfo, pmix_op_cbfunc_t cbfunc,
-                                                          void* cbdata) {
+pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace, pmix_info_t info[], size_t ninfo,
+                                              pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if (!valid_nspace(nspace) || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
     return guard([&] {
         const auto work = [name = std::string(nspace), info, ninfo](Process& process, HostAnswer&) {
@@ -78,7 +74,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t ns
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Register_attributes(char* function, char* attrs[]) {
+pmix_status_t PMIx_Register_attributes(char* function, char* attrs[]) {
     if (function == nullptr || *function == '\0') return PMIX_ERR_BAD_PARAM;
     return guard([&] {
         const auto work = [name = std::string(function), keys = keep_keys(attrs)](Process& process,
@@ -90,8 +86,8 @@ PMIX_EXPORT pmix_status_t PMIx_Register_attributes(char* function, char* attrs[]
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[], size_t ndirs,
-                                                        pmix_info_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[], size_t ndirs, pmix_info_cbfunc_t cbfunc,
+                                            void* cbdata) {
     if (cbfunc == nullptr || (ndirs > 0 && directives == nullptr)) return PMIX_ERR_BAD_PARAM;
     return guard([&] {
         // Here, as looking at the machine takes some milliseconds, which would hold up the loop.
@@ -108,9 +104,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[]
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo,
-                                                        pmix_info_t directives[], size_t ndirs,
-                                                        pmix_op_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size_t ninfo, pmix_info_t directives[],
+                                            size_t ndirs, pmix_op_cbfunc_t cbfunc, void* cbdata) {
     if ((ninfo > 0 && info == nullptr) || (ndirs > 0 && directives == nullptr)) return PMIX_ERR_BAD_PARAM;
     return complete(cbfunc, cbdata, [info, ninfo, directives, ndirs](Process& process, HostAnswer&) {
         if (const pmix_status_t bad = check(process, Function::ServerDeliverInventory, {directives, ndirs});
@@ -120,8 +115,7 @@ PMIX_EXPORT pmix_status_t PMIx_server_deliver_inventory(pmix_info_t info[], size
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_server_collect_job_info(pmix_proc_t* procs, size_t nprocs,
-                                                       pmix_data_buffer_t* dbuf) {
+pmix_status_t PMIx_server_collect_job_info(pmix_proc_t* procs, size_t nprocs, pmix_data_buffer_t* dbuf) {
     if (procs == nullptr || nprocs == 0 || dbuf == nullptr) return PMIX_ERR_BAD_PARAM;
     return guard([&]() -> pmix_status_t {
         HostAnswer answer;
@@ -136,5 +130,3 @@ PMIX_EXPORT pmix_status_t PMIx_server_collect_job_info(pmix_proc_t* procs, size_
         return PMIx_Data_load(dbuf, &bytes);
     });
 }
-
-}  // extern "C"

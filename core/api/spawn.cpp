@@ -41,26 +41,21 @@ using Collective = void (*)(Exchange&, std::vector<pmix_proc_t>, Info, HostDone)
 auto joining(Function function, Collective operation, const pmix_proc_t procs[], size_t nprocs,
              const pmix_info_t info[], size_t ninfo) {
     return [=](Process& process, Start& start) -> pmix_status_t {
-        std::shared_ptr<Info> kept;
         if (procs == nullptr || nprocs == 0) return PMIX_ERR_BAD_PARAM;
-        if (const pmix_status_t bad = keep_directives(process, function, info, ninfo, kept);
-            bad != PMIX_SUCCESS)
-            return bad;
-        if (process.exchange().upstream() == nullptr) return PMIX_ERR_UNREACH;
-        start.run = [operation, all = std::vector<pmix_proc_t>(procs, procs + nprocs), kept](Process& on_loop,
-                                                                                             HostDone done) {
-            operation(on_loop.exchange(), all, std::move(*kept), std::move(done));
+        const auto work = [operation, all = std::vector<pmix_proc_t>(procs, procs + nprocs)](
+                              Process& on_loop, Info kept, HostDone done) {
+            operation(on_loop.exchange(), all, std::move(kept), std::move(done));
         };
-        return PMIX_SUCCESS;
+        const pmix_status_t status = keep_and_start(process, start, function, info, ninfo, work);
+        const bool reachable = process.exchange().upstream() != nullptr;
+        return status == PMIX_SUCCESS && !reachable ? PMIX_ERR_UNREACH : status;
     };
 }
 
 }  // namespace
 
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_Spawn(const pmix_info_t job_info[], size_t ninfo, const pmix_app_t apps[],
-                                     size_t napps, pmix_nspace_t nspace) {
+pmix_status_t PMIx_Spawn(const pmix_info_t job_info[], size_t ninfo, const pmix_app_t apps[], size_t napps,
+                         pmix_nspace_t nspace) {
     if (nspace != nullptr) nspace_load(nspace, "");
     HostAnswer answer;
     const pmix_status_t status = call(answer, spawning(job_info, ninfo, apps, napps));
@@ -68,8 +63,8 @@ PMIX_EXPORT pmix_status_t PMIx_Spawn(const pmix_info_t job_info[], size_t ninfo,
     return status;
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo, const pmix_app_t apps[],
-                                        size_t napps, pmix_spawn_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t ninfo, const pmix_app_t apps[], size_t napps,
+                            pmix_spawn_cbfunc_t cbfunc, void* cbdata) {
     return launch(
         [cbfunc, cbdata](const HostAnswer& answer) {
             pmix_nspace_t nspace;
@@ -79,29 +74,25 @@ PMIX_EXPORT pmix_status_t PMIx_Spawn_nb(const pmix_info_t job_info[], size_t nin
         spawning(job_info, ninfo, apps, napps));
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
-                                       size_t ninfo) {
+pmix_status_t PMIx_Connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[], size_t ninfo) {
     HostAnswer answer;
     return call(answer, joining(Function::Connect, connect, procs, nprocs, info, ninfo));
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
-                                          size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata) {
+pmix_status_t PMIx_Connect_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                              size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata) {
     return launch(to_callback(cbfunc, cbdata),
                   joining(Function::Connect, connect, procs, nprocs, info, ninfo));
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Disconnect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
-                                          size_t ninfo) {
+pmix_status_t PMIx_Disconnect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                              size_t ninfo) {
     HostAnswer answer;
     return call(answer, joining(Function::Disconnect, disconnect, procs, nprocs, info, ninfo));
 }
 
-PMIX_EXPORT pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t procs[], size_t nprocs,
-                                             const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
-                                             void* cbdata) {
+pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                                 size_t ninfo, pmix_op_cbfunc_t cbfunc, void* cbdata) {
     return launch(to_callback(cbfunc, cbdata),
                   joining(Function::Disconnect, disconnect, procs, nprocs, info, ninfo));
 }
-
-}  // extern "C"

@@ -59,9 +59,7 @@ pmix_status_t set_module(const pmix_server_module_t* module, size_t size) {
 
 }  // namespace
 
-extern "C" {
-
-PMIX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t* proc, pmix_info_t info[], size_t ninfo) {
+pmix_status_t PMIx_tool_init(pmix_proc_t* proc, pmix_info_t info[], size_t ninfo) {
     return guard([&]() -> pmix_status_t {
         if (ninfo > 0 && info == nullptr) return PMIX_ERR_BAD_PARAM;
         const InfoView directives{info, ninfo};
@@ -94,7 +92,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_init(pmix_proc_t* proc, pmix_info_t info[], 
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_tool_finalize(void) {
+pmix_status_t PMIx_tool_finalize(void) {
     return guard([&]() -> pmix_status_t {
         pmix_status_t goodbye = PMIX_SUCCESS;
         const pmix_status_t status = instance::finalize(false, &goodbye);
@@ -102,23 +100,23 @@ PMIX_EXPORT pmix_status_t PMIx_tool_finalize(void) {
     });
 }
 
-PMIX_EXPORT bool PMIx_tool_is_connected(void) {
+bool PMIx_tool_is_connected(void) {
     const Use use;
     if (!use || use->client() == nullptr) return false;
     use->runtime().catch_up();
     return use->client()->connected();
 }
 
-PMIX_EXPORT pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t* myproc, pmix_proc_t* server,
-                                                     pmix_info_t info[], size_t ninfo) {
+pmix_status_t PMIx_tool_attach_to_server(pmix_proc_t* myproc, pmix_proc_t* server, pmix_info_t info[],
+                                         size_t ninfo) {
     return attach(myproc, info, ninfo, false, server);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t* proc, pmix_info_t info[], size_t ninfo) {
+pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t* proc, pmix_info_t info[], size_t ninfo) {
     return attach(proc, info, ninfo, true, nullptr);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_tool_disconnect(const pmix_proc_t* server) {
+pmix_status_t PMIx_tool_disconnect(const pmix_proc_t* server) {
     return with_process([&](const Use& use) -> pmix_status_t {
         if (server == nullptr) return PMIX_ERR_BAD_PARAM;
         if (use->client() == nullptr) return PMIX_ERR_NOT_FOUND;
@@ -130,7 +128,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_disconnect(const pmix_proc_t* server) {
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_tool_get_servers(pmix_proc_t* servers[], size_t* nservers) {
+pmix_status_t PMIx_tool_get_servers(pmix_proc_t* servers[], size_t* nservers) {
     return guard([&]() -> pmix_status_t {
         if (servers != nullptr) *servers = nullptr;
         if (nservers != nullptr) *nservers = 0;
@@ -155,7 +153,7 @@ PMIX_EXPORT pmix_status_t PMIx_tool_get_servers(pmix_proc_t* servers[], size_t* 
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_tool_set_server(const pmix_proc_t* server, pmix_info_t info[], size_t ninfo) {
+pmix_status_t PMIx_tool_set_server(const pmix_proc_t* server, pmix_info_t info[], size_t ninfo) {
     return with_process([&](const Use& use) -> pmix_status_t {
         if (server == nullptr || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
         if (use->tool() == nullptr) return PMIX_ERR_NOT_SUPPORTED;
@@ -167,13 +165,10 @@ PMIX_EXPORT pmix_status_t PMIx_tool_set_server(const pmix_proc_t* server, pmix_i
     });
 }
 
-PMIX_EXPORT pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t* module) {
+pmix_status_t PMIx_tool_set_server_module(pmix_server_module_t* module) {
     return set_module(module, kOldestModuleSize);
 }
 
-PMIX_EXPORT pmix_status_t PMIx_tool_set_server_module_sized(pmix_server_module_t* module,
-                                                            size_t module_size) {
+pmix_status_t PMIx_tool_set_server_module_sized(pmix_server_module_t* module, size_t module_size) {
     return set_module(module, module_size);
 }
-
-}  // extern "C"
