@@ -50,37 +50,37 @@ pmix_status_t PMIx_Error_code(const char* errname) {
 }
 
 const char* PMIx_Proc_state_string(pmix_proc_state_t state) {
-    return proc_state_name(state);
+    return number_name(PMIX_PROC_STATE, state);
 }
 const char* PMIx_Job_state_string(pmix_job_state_t state) {
-    return job_state_name(state);
+    return number_name(PMIX_JOB_STATE, state);
 }
 const char* PMIx_Scope_string(pmix_scope_t scope) {
-    return scope_name(scope);
+    return number_name(PMIX_SCOPE, scope);
 }
 const char* PMIx_Persistence_string(pmix_persistence_t persist) {
-    return persistence_name(persist);
+    return number_name(PMIX_PERSIST, persist);
 }
 const char* PMIx_Data_range_string(pmix_data_range_t range) {
-    return data_range_name(range);
+    return number_name(PMIX_DATA_RANGE, range);
 }
 const char* PMIx_Data_type_string(pmix_data_type_t type) {
     return data_type_name(type);
 }
 const char* PMIx_Alloc_directive_string(pmix_alloc_directive_t directive) {
-    return alloc_directive_name(directive);
+    return number_name(PMIX_ALLOC_DIRECTIVE, directive);
 }
 const char* PMIx_Alloc_inheritance_string(pmix_alloc_inheritance_t inheritance) {
-    return alloc_inheritance_name(inheritance);
+    return number_name(PMIX_ALLOC_INHERIT, inheritance);
 }
 const char* PMIx_Resource_block_directive_string(pmix_resource_block_directive_t directive) {
-    return resource_block_directive_name(directive);
+    return number_name(PMIX_RESBLOCK_DIRECTIVE, directive);
 }
 const char* PMIx_IOF_channel_string(pmix_iof_channel_t channel) {
-    return iof_channel_name(channel);
+    return number_name(PMIX_IOF_CHANNEL, channel);
 }
 const char* PMIx_Link_state_string(pmix_link_state_t state) {
-    return link_state_name(state);
+    return number_name(PMIX_LINK_STATE, state);
 }
 const char* PMIx_Device_type_string(pmix_device_type_t type) {
     return device_type_name(type);
@@ -138,7 +138,7 @@ char* PMIx_Proc_string(const pmix_proc_t* proc) {
 char* PMIx_Resource_unit_string(const pmix_resource_unit_t* unit) {
     return text_of([&] {
         if (unit == nullptr) return std::string("NULL");
-        return "TYPE: " + device_types_text(unit->type) + "  COUNT: " + std::to_string(unit->count);
+        return "TYPE: " + number_text(PMIX_DEVTYPE, unit->type) + "  COUNT: " + std::to_string(unit->count);
     });
 }
 

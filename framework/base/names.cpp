@@ -213,36 +213,46 @@ constexpr Word kStorageAccessTypes[] = {
     {PMIX_STORAGE_ACCESS_WR, "WRITE"},
 };
 
+/// The words of a type whose numbers are names.
+struct WordTable {
+    pmix_data_type_t type;
+    std::span<const Word> words;
+    const char* otherwise = "UNKNOWN";
+    std::uint64_t external = UINT64_MAX;  // numbers from here on are the host's own
+};
+
+constexpr WordTable kNameTables[] = {
+    {PMIX_PROC_STATE, kProcStates},
+    {PMIX_JOB_STATE, kJobStates},
+    {PMIX_SCOPE, kScopes},
+    {PMIX_PERSIST, kPersistences},
+    {PMIX_DATA_RANGE, kRanges},
+    {PMIX_ALLOC_DIRECTIVE, kAllocDirectives, "UNSPECIFIED", PMIX_ALLOC_EXTERNAL},
+    {PMIX_ALLOC_INHERIT, kAllocInheritances, "UNSPECIFIED"},
+    {PMIX_RESBLOCK_DIRECTIVE, kResourceBlockDirectives, "UNSPECIFIED", PMIX_RESOURCE_BLOCK_EXTERNAL},
+    {PMIX_LINK_STATE, kLinkStates},
+};
+
+/// The words of a type whose numbers are masks.
+constexpr WordTable kMaskTables[] = {
+    {PMIX_DEVTYPE, kDeviceTypes},
+    {PMIX_LOCTYPE, kLocalities},
+    {PMIX_STOR_MEDIUM, kStorageMediums},
+    {PMIX_STOR_ACCESS, kStorageAccessibilities},
+    {PMIX_STOR_PERSIST, kStoragePersistences},
+    {PMIX_STOR_ACCESS_TYPE, kStorageAccessTypes},
+};
+
 }  // namespace
 
-const char* proc_state_name(pmix_proc_state_t state) {
-    return find(kProcStates, state, "UNKNOWN");
+const char* number_name(pmix_data_type_t type, std::uint64_t number) {
+    for (const WordTable& names : kNameTables) {
+        if (names.type != type) continue;
+        return find(names.words, number, number >= names.external ? "EXTERNAL" : names.otherwise);
+    }
+    return type == PMIX_IOF_CHANNEL ? kChannels[number & 15] : nullptr;
 }
-const char* job_state_name(pmix_job_state_t state) {
-    return find(kJobStates, state, "UNKNOWN");
-}
-const char* scope_name(pmix_scope_t scope) {
-    return find(kScopes, scope, "UNKNOWN");
-}
-const char* persistence_name(pmix_persistence_t persistence) {
-    return find(kPersistences, persistence, "UNKNOWN");
-}
-const char* data_range_name(pmix_data_range_t range) {
-    return find(kRanges, range, "UNKNOWN");
-}
-const char* alloc_directive_name(pmix_alloc_directive_t directive) {
-    return find(kAllocDirectives, directive, directive >= PMIX_ALLOC_EXTERNAL ? "EXTERNAL" : "UNSPECIFIED");
-}
-const char* alloc_inheritance_name(pmix_alloc_inheritance_t inheritance) {
-    return find(kAllocInheritances, inheritance, "UNSPECIFIED");
-}
-const char* resource_block_directive_name(pmix_resource_block_directive_t directive) {
-    return find(kResourceBlockDirectives, directive,
-                directive >= PMIX_RESOURCE_BLOCK_EXTERNAL ? "EXTERNAL" : "UNSPECIFIED");
-}
-const char* link_state_name(pmix_link_state_t state) {
-    return find(kLinkStates, state, "UNKNOWN");
-}
+
 const char* value_comparison_name(pmix_value_cmp_t comparison) {
     return find(kComparisons, static_cast<std::uint64_t>(comparison), "UNKNOWN");
 }
@@ -252,9 +262,6 @@ const char* group_operation_name(pmix_group_operation_t operation) {
 const char* device_type_name(pmix_device_type_t type) {
     const bool several = (type & (type - 1)) != 0;
     return find(kDeviceTypes, type, several ? "MIXED" : "UNKNOWN");
-}
-const char* iof_channel_name(pmix_iof_channel_t channel) {
-    return kChannels[channel & 15];
 }
 
 std::string info_directives_text(pmix_info_directives_t directives) {
@@ -268,23 +275,12 @@ std::string rank_text(pmix_rank_t rank) {
     return name != nullptr ? name : std::to_string(rank);
 }
 
-std::string locality_text(pmix_locality_t locality) {
-    return join(kLocalities, locality, ':', "UNKNOWN");
-}
-std::string device_types_text(pmix_device_type_t types) {
-    return join(kDeviceTypes, types, ':', "UNKNOWN");
-}
-std::string storage_medium_text(pmix_storage_medium_t medium) {
-    return join(kStorageMediums, medium, ':', "UNKNOWN");
-}
-std::string storage_accessibility_text(pmix_storage_accessibility_t accessibility) {
-    return join(kStorageAccessibilities, accessibility, ':', "UNKNOWN");
-}
-std::string storage_persistence_text(pmix_storage_persistence_t persistence) {
-    return join(kStoragePersistences, persistence, ':', "UNKNOWN");
-}
-std::string storage_access_type_text(pmix_storage_access_type_t type) {
-    return join(kStorageAccessTypes, type, ':', "UNKNOWN");
+std::string number_text(pmix_data_type_t type, std::uint64_t number) {
+    for (const WordTable& masks : kMaskTables) {
+        if (masks.type == type) return join(masks.words, number, ':', masks.otherwise);
+    }
+    const char* name = number_name(type, number);
+    return name != nullptr ? name : std::to_string(number);
 }
 
 }  // namespace muster

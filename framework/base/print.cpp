@@ -43,46 +43,14 @@ std::string unsigned_text(const void* element, pmix_data_type_t type, std::size_
     switch (type) {
         case PMIX_BYTE:
             return formatted("0x%" PRIx64, number);
-        case PMIX_PERSIST:
-            return persistence_name(static_cast<pmix_persistence_t>(number));
-        case PMIX_SCOPE:
-            return scope_name(static_cast<pmix_scope_t>(number));
-        case PMIX_DATA_RANGE:
-            return data_range_name(static_cast<pmix_data_range_t>(number));
         case PMIX_INFO_DIRECTIVES:
             return info_directives_text(static_cast<pmix_info_directives_t>(number));
         case PMIX_DATA_TYPE:
             return data_type_name(static_cast<pmix_data_type_t>(number));
-        case PMIX_PROC_STATE:
-            return proc_state_name(static_cast<pmix_proc_state_t>(number));
         case PMIX_PROC_RANK:
             return rank_text(static_cast<pmix_rank_t>(number));
-        case PMIX_ALLOC_DIRECTIVE:
-            return alloc_directive_name(static_cast<pmix_alloc_directive_t>(number));
-        case PMIX_ALLOC_INHERIT:
-            return alloc_inheritance_name(static_cast<pmix_alloc_inheritance_t>(number));
-        case PMIX_RESBLOCK_DIRECTIVE:
-            return resource_block_directive_name(static_cast<pmix_resource_block_directive_t>(number));
-        case PMIX_IOF_CHANNEL:
-            return iof_channel_name(static_cast<pmix_iof_channel_t>(number));
-        case PMIX_JOB_STATE:
-            return job_state_name(static_cast<pmix_job_state_t>(number));
-        case PMIX_LINK_STATE:
-            return link_state_name(static_cast<pmix_link_state_t>(number));
-        case PMIX_DEVTYPE:
-            return device_types_text(number);
-        case PMIX_LOCTYPE:
-            return locality_text(static_cast<pmix_locality_t>(number));
-        case PMIX_STOR_MEDIUM:
-            return storage_medium_text(number);
-        case PMIX_STOR_ACCESS:
-            return storage_accessibility_text(number);
-        case PMIX_STOR_PERSIST:
-            return storage_persistence_text(number);
-        case PMIX_STOR_ACCESS_TYPE:
-            return storage_access_type_text(static_cast<pmix_storage_access_type_t>(number));
         default:
-            return std::to_string(number);
+            return number_text(type, number);
     }
 }
 
