@@ -78,12 +78,6 @@ class Bfrops {
     virtual pmix_status_t unpack_array(ByteReader& in, BufferType buffer_type, void** values, int32_t* n,
                                        pmix_data_type_t type) const = 0;
 
-    /// The number of values in the next item, which is not consumed. It may be more than the input can hold.
-    virtual pmix_status_t peek_count(ByteReader& in, BufferType buffer_type, int32_t* n) const = 0;
-
-    /// Fully described buffers: the type of the next item, which is not consumed.
-    virtual pmix_status_t peek_type(ByteReader& in, BufferType buffer_type, pmix_data_type_t* type) const = 0;
-
     /// Reads an item of exactly one PMIX_STRING (without its terminator; a null string has no data()),
     /// PMIX_BYTE_OBJECT or other type that is encoded as one, in place: `view` points into the input.
     virtual pmix_status_t unpack_view(ByteReader& in, BufferType buffer_type, ByteView* view,

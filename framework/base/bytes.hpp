@@ -123,9 +123,6 @@ class ByteReader {
     }
     ByteView rest() const { return bytes_.subspan(at_); }
 
-    /// Goes back to a position that position() gave before, to undo a partial read.
-    void rewind(size_t position) { at_ = position; }
-
     size_t size() const { return bytes_.size(); }
     /// The memory of decoded values beyond their bytes, as the decoder counts it, and its limit. All items of
     /// a message share it.

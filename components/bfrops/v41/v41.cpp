@@ -81,22 +81,15 @@ void discard(void* values, size_t n, pmix_data_type_t type) {
     }
 }
 
-/// The count of an item and, where it is described, its type.
-bool decode_header(Decoder& in, BufferType buffer_type, int32_t& count, pmix_data_type_t& type) {
-    if (buffer_type == BufferType::FullyDescribed) {
-        pmix_data_type_t type_of_count = PMIX_UNDEF;
-        if (!in.number(type_of_count)) return false;
-        if (type_of_count != PMIX_INT32) return in.fail(PMIX_ERR_UNPACK_FAILURE);
-    }
+/// Reads the count of an item, which has to be of `type` where it is described.
+bool expect_header(Decoder& in, BufferType buffer_type, int32_t& count, pmix_data_type_t type) {
+    const bool described = buffer_type == BufferType::FullyDescribed;
+    pmix_data_type_t type_of_count = PMIX_INT32, found = type;
+    if (described && !in.number(type_of_count)) return false;
+    if (type_of_count != PMIX_INT32) return in.fail(PMIX_ERR_UNPACK_FAILURE);
     if (!in.number(count)) return false;
     if (count < 0) return in.fail(PMIX_ERR_UNPACK_FAILURE);
-    return buffer_type != BufferType::FullyDescribed || in.number(type);
-}
-
-/// The same, for an item that has to be of `type`.
-bool expect_header(Decoder& in, BufferType buffer_type, int32_t& count, pmix_data_type_t type) {
-    pmix_data_type_t found = type;
-    if (!decode_header(in, buffer_type, count, found)) return false;
+    if (described && !in.number(found)) return false;
     if (found != type) return in.fail(PMIX_ERR_PACK_MISMATCH);
     const size_t least = v41::min_wire_size(type);
     if (least != 0 && static_cast<size_t>(count) > in.remaining() / least) {
@@ -165,25 +158,6 @@ class V41 final : public Bfrops {
         *n = count;
         decoder.advance(in);
         return PMIX_SUCCESS;
-    }
-
-    pmix_status_t peek_count(ByteReader& in, BufferType buffer_type, int32_t* n) const override {
-        Decoder decoder(in);
-        pmix_data_type_t type = PMIX_UNDEF;
-        *n = 0;
-        if (!decode_header(decoder, buffer_type, *n, type)) {
-            *n = 0;
-            return decoder.error();
-        }
-        return PMIX_SUCCESS;
-    }
-
-    pmix_status_t peek_type(ByteReader& in, BufferType buffer_type, pmix_data_type_t* type) const override {
-        Decoder decoder(in);
-        int32_t count = 0;
-        *type = PMIX_UNDEF;
-        if (buffer_type != BufferType::FullyDescribed) return PMIX_ERR_NOT_SUPPORTED;
-        return decode_header(decoder, buffer_type, count, *type) ? PMIX_SUCCESS : decoder.error();
     }
 
     pmix_status_t unpack_view(ByteReader& in, BufferType buffer_type, ByteView* view,

@@ -56,7 +56,7 @@ bool rewrite_regexes(ByteReader& in, BufferType kind, Bytes& out) {
 /// With too little room the first values are read and nothing else changes.
 void read_with_little_room(ByteReader& in, BufferType kind, pmix_data_type_t type) {
     alignas(16) uint8_t room[2 * sizeof(pmix_pdata_t)];
-    const size_t position = in.position();
+    const ByteReader before = in;
     int32_t n = 1;
     const pmix_status_t status = codec().unpack(in, kind, room, &n, type);
     require(n == 0 || n == 1);
@@ -66,9 +66,9 @@ void read_with_little_room(ByteReader& in, BufferType kind, pmix_data_type_t typ
         require(n == 0);
     }
     if (status == PMIX_SUCCESS) {
-        in.rewind(position);
+        in = before;
     } else {
-        require_unmoved(in, position);
+        require_unmoved(in, before.position());
     }
 }
 
@@ -100,14 +100,8 @@ bool rewrite(ByteReader& in, BufferType kind, pmix_data_type_t type, Bytes& out)
 bool rewrite_all(ByteView input, BufferType kind, pmix_data_type_t type, Bytes& out, size_t& memory) {
     ByteReader in(input);
     while (!in.at_end()) {
-        pmix_data_type_t described = type;
-        if (kind == BufferType::FullyDescribed && codec().peek_type(in, kind, &described) != PMIX_SUCCESS) {
-            return false;
-        }
-        int32_t count = 0;
-        codec().peek_count(in, kind, &count);
         const size_t position = in.position();
-        if (!rewrite(in, kind, described, out)) {
+        if (!rewrite(in, kind, kind == BufferType::FullyDescribed ? type_of_next(in) : type, out)) {
             require_unmoved(in, position);
             return false;
         }

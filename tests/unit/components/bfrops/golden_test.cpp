@@ -26,6 +26,7 @@ using test::kDescribed;
 using test::kPlain;
 using test::literal;
 using test::to_hex;
+using test::type_of_next;
 
 std::vector<std::vector<std::string>> read_table(const std::string& name) {
     std::ifstream file(std::string(MUSTER_TEST_DATA "/golden/") + name);
@@ -368,9 +369,7 @@ std::string rewrite(ByteView message, pmix_status_t& status) {
     Bytes out;
     status = PMIX_SUCCESS;
     while (!in.at_end()) {
-        pmix_data_type_t type = PMIX_UNDEF;
-        status = codec().peek_type(in, kDescribed, &type);
-        if (status != PMIX_SUCCESS) break;
+        const pmix_data_type_t type = type_of_next(in);
         if (type == PMIX_KVAL) {
             std::string_view key;
             KeyValue pair;
