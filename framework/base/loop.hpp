@@ -103,8 +103,6 @@ class EventLoop {
     void post_surely(std::shared_ptr<Errand> errand) noexcept;
     /// Whether something was posted that has not begun.
     bool has_posted() const { return any_posted_; }
-    /// Runs `task` at once when on the loop, else posts it.
-    void dispatch(Task task) { on_loop() ? task() : post(std::move(task)); }
     /// Runs `task` when all posted tasks, or all callbacks, that are due in this turn have run, so that what
     /// they leave behind is done once. Not on the loop: as post().
     void at_turn_end(Task task) { on_loop() ? turn_end_.push_back(std::move(task)) : post(std::move(task)); }
