@@ -12,29 +12,13 @@
 #include "core/runtime/runtime.hpp"
 #include "core/setup/job_network.hpp"
 #include "framework/base/value_bytes.hpp"
+#include "framework/base/words.hpp"
 #include "framework/pnet.hpp"
 
 extern char** environ;
 
 namespace muster {
 namespace {
-
-/// Whether a name is on a comma list of names, where one that ends in '*' stands for all that begin so.
-bool on_list(std::string_view list, std::string_view name) {
-    while (!list.empty()) {
-        const size_t comma = list.find(',');
-        std::string_view pattern = list.substr(0, comma);
-        list = comma == std::string_view::npos ? std::string_view{} : list.substr(comma + 1);
-        if (pattern.empty()) continue;
-        if (pattern.back() == '*') {
-            pattern.remove_suffix(1);
-            if (name.substr(0, pattern.size()) == pattern) return true;
-        } else if (name == pattern) {
-            return true;
-        }
-    }
-    return false;
-}
 
 bool names_variable(const char* const* env, const std::string& name) {
     for (; env != nullptr && *env != nullptr; ++env) {

@@ -2,6 +2,7 @@
 // Lists and numbers as text, such as the values of parameters.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string_view>
@@ -33,6 +34,15 @@ inline std::vector<std::string_view> words_of(std::string_view text, char separa
         text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
     }
     return words;
+}
+
+/// Whether a name is on a comma list, where a word that ends in '*' stands for all that begin so.
+inline bool on_list(std::string_view list, std::string_view name) {
+    return std::ranges::any_of(words_of(list, ','), [&](std::string_view word) {
+        if (!word.ends_with('*')) return name == word;
+        word.remove_suffix(1);
+        return name.starts_with(word);
+    });
 }
 
 }  // namespace muster

@@ -32,16 +32,6 @@ using sdk::Failure;
 constexpr size_t kKeyBytes = 32;
 constexpr size_t kMaxPorts = 65535;
 
-/// Whether a name is on a comma list, where an entry that ends in '*' stands for all that begin so.
-bool listed(std::string_view list, std::string_view name) {
-    for (std::string_view pattern : muster::words_of(list, ',')) {
-        const bool open = pattern.back() == '*';
-        if (open) pattern.remove_suffix(1);
-        if (open ? name.starts_with(pattern) : name == pattern) return true;
-    }
-    return false;
-}
-
 std::string random_key() {
     std::string key(kKeyBytes, '\0');
     if (getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
@@ -163,7 +153,7 @@ class Tcp {
             const char* equals = std::strchr(*entry, '=');
             if (equals == nullptr) continue;
             std::string name(*entry, static_cast<size_t>(equals - *entry));
-            if (listed(include_, name) && !listed(exclude_, name))
+            if (muster::on_list(include_, name) && !muster::on_list(exclude_, name))
                 carried.variables.emplace_back(std::move(name), equals + 1);
         }
     }
