@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <iterator>
 #include <set>
@@ -16,6 +15,7 @@
 #include "core/discovery/rendezvous_search.hpp"
 #include "core/discovery/server_uri.hpp"
 #include "core/runtime/completion.hpp"
+#include "framework/base/words.hpp"
 #include "framework/psec.hpp"
 #include "framework/ptl/transports.hpp"
 
@@ -190,19 +190,18 @@ Result<Tool::Candidate> Tool::of_uri(const ToolDirectives& wanted) const {
     return candidate;
 }
 
-Result<std::vector<Tool::Candidate>> Tool::of_system(const ToolDirectives& wanted) const {
+Result<Tool::Candidate> Tool::of_system(const ToolDirectives& wanted) const {
     Error last{PMIX_ERR_NOT_FOUND, "there is no system server"};
     for (const std::string& host : hosts(wanted)) {
         auto found = read(wanted.system_directory + "/" + system_rendezvous_name(host));
-        if (found) return std::vector<Candidate>{std::move(*found)};
+        if (found) return found;
         last = found.error();
         if (last.code != PMIX_ERR_NOT_FOUND) break;
     }
     return last;
 }
 
-Result<std::vector<Tool::Candidate>> Tool::named(const ToolDirectives& wanted,
-                                                 const std::string& what) const {
+Result<Tool::Candidate> Tool::named(const ToolDirectives& wanted, const std::string& what) const {
     // Tries the well-known paths first; the search below the folders follows.
     std::vector<std::string> names, folders = {wanted.session_directory};
     if (wanted.system_directory != wanted.session_directory) folders.push_back(wanted.system_directory);
@@ -213,7 +212,7 @@ Result<std::vector<Tool::Candidate>> Tool::named(const ToolDirectives& wanted,
     for (const std::string& folder : folders) {
         for (const std::string& name : names) {
             auto found = read(folder + "/" + name);
-            if (found) return std::vector<Candidate>{std::move(*found)};
+            if (found) return found;
             if (found.status() != PMIX_ERR_NOT_FOUND) last = found.error();
         }
     }
@@ -222,7 +221,7 @@ Result<std::vector<Tool::Candidate>> Tool::named(const ToolDirectives& wanted,
                  return std::ranges::find(names, name) != names.end();
              })) {
             auto found = read(path);
-            if (found) return std::vector<Candidate>{std::move(*found)};
+            if (found) return found;
             last = found.error();
             MUSTER_LOG(log(), Info, "%s", last.text.c_str());  // the last one is the caller's to say
         }
@@ -293,7 +292,7 @@ Result<Tool::Outcome> Tool::reach(const Candidate& candidate, milliseconds limit
 }
 
 Result<Tool::Outcome> Tool::retrying(const ToolDirectives& wanted,
-                                     const std::function<Result<std::vector<Candidate>>()>& find) {
+                                     const std::function<Result<Candidate>()>& find) {
     const auto until = Clock::now() + wanted.limit;
     for (uint32_t attempt = 1;; ++attempt) {
         Error error;
@@ -305,7 +304,7 @@ Result<Tool::Outcome> Tool::retrying(const ToolDirectives& wanted,
                 error.code == PMIX_ERR_NO_PERMISSIONS)
                 return unreachable(error);
         } else {
-            auto reached = reach(found->front(), left(until), answered);
+            auto reached = reach(*found, left(until), answered);
             if (reached) return reached;
             error = reached.error();
         }
@@ -350,13 +349,9 @@ Result<Tool::Outcome> Tool::search(const ToolDirectives& wanted) {
 }
 
 Result<Tool::Outcome> Tool::rendezvous(const ToolDirectives& wanted) {
-    const auto only = [](Result<Candidate> one) -> Result<std::vector<Candidate>> {
-        if (!one) return one.error();
-        return std::vector<Candidate>{std::move(*one)};
-    };
     if (!wanted.attachment_file.empty())
-        return retrying(wanted, [&] { return only(read(wanted.attachment_file)); });
-    if (!wanted.uri.empty()) return retrying(wanted, [&] { return only(of_uri(wanted)); });
+        return retrying(wanted, [&] { return read(wanted.attachment_file); });
+    if (!wanted.uri.empty()) return retrying(wanted, [&] { return of_uri(wanted); });
     if (wanted.server_pid)
         return retrying(wanted, [&] { return named(wanted, std::to_string(*wanted.server_pid)); });
     if (!wanted.server_nspace.empty())
@@ -366,7 +361,7 @@ Result<Tool::Outcome> Tool::rendezvous(const ToolDirectives& wanted) {
         auto found = of_system(wanted);
         if (found) {
             bool answered = false;
-            auto reached = reach(found->front(), wanted.limit, answered);
+            auto reached = reach(*found, wanted.limit, answered);
             if (reached && reached->greeted) return reached;
             if (!reached) MUSTER_LOG(log(), Info, "%s", reached.error().text.c_str());
         } else {
@@ -377,7 +372,7 @@ Result<Tool::Outcome> Tool::rendezvous(const ToolDirectives& wanted) {
     if (const char* path = secure_getenv("PMIX_LAUNCHER_RNDZ_FILE"); path != nullptr && *path != '\0') {
         auto found = read(path);
         if (found || found.status() != PMIX_ERR_NOT_FOUND)
-            return retrying(wanted, [&] { return only(read(path)); });
+            return retrying(wanted, [&] { return read(path); });
     }
     if (identity_.from_environment) {
         auto contact = ServerContact::from_environment();
@@ -499,15 +494,11 @@ Result<void> Tool::obey_parent() {
     const std::string uri = take("PMIX_LAUNCHER_RNDZ_URI");
     const std::string pipe = take("PMIX_KEEPALIVE_PIPE");
     take("PMIX_LAUNCHER_RNDZ_FILE");
-    if (!pipe.empty()) {
-        int fd = -1;
-        const auto parsed = std::from_chars(pipe.data(), pipe.data() + pipe.size(), fd);
-        if (parsed.ec == std::errc() && parsed.ptr == pipe.data() + pipe.size() && fd >= 0) {
-            call_and_wait<bool>(runtime_, false, [this, fd](auto deliver) {
-                watch_parent(fd);
-                deliver(true);
-            });
-        }
+    if (const auto fd = number_of<int>(pipe); fd && *fd >= 0) {
+        call_and_wait<bool>(runtime_, false, [this, fd = *fd](auto deliver) {
+            watch_parent(fd);
+            deliver(true);
+        });
     }
     if (uri.empty()) return {};
     Info directives;

@@ -71,15 +71,14 @@ class Tool {
         std::string uri;  ///< the one that tools of any library understand
     };
     Result<Outcome> rendezvous(const ToolDirectives& wanted) MUSTER_REQUIRES(attaching_);
-    Result<Outcome> retrying(const ToolDirectives& wanted,
-                             const std::function<Result<std::vector<Candidate>>()>& find)
+    Result<Outcome> retrying(const ToolDirectives& wanted, const std::function<Result<Candidate>()>& find)
         MUSTER_REQUIRES(attaching_);
     Result<Outcome> search(const ToolDirectives& wanted) MUSTER_REQUIRES(attaching_);
     Result<Outcome> reach(const Candidate& candidate, std::chrono::milliseconds limit, bool& answered)
         MUSTER_REQUIRES(attaching_);
     Result<Candidate> read(const std::string& path) const;
-    Result<std::vector<Candidate>> named(const ToolDirectives& wanted, const std::string& what) const;
-    Result<std::vector<Candidate>> of_system(const ToolDirectives& wanted) const;
+    Result<Candidate> named(const ToolDirectives& wanted, const std::string& what) const;
+    Result<Candidate> of_system(const ToolDirectives& wanted) const;
     Result<Candidate> of_uri(const ToolDirectives& wanted) const;
     std::vector<std::string> hosts(const ToolDirectives& wanted) const;
     Bytes about_us() const;
