@@ -66,9 +66,7 @@ std::string name_of(CollectiveKind kind, const std::string& id) {
 }  // namespace
 
 bool same_procs(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const pmix_proc_t& x, const pmix_proc_t& y) {
-        return x.rank == y.rank && proc_is(x, y);
-    });
+    return std::ranges::equal(a, b, proc_is);
 }
 
 const char* collective_name(CollectiveKind kind) {

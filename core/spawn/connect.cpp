@@ -15,10 +15,6 @@
 namespace muster {
 namespace {
 
-bool same(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), proc_is);
-}
-
 /// Participants of OpenPMIx 6.1 and later append their posted values and job data to the request. The host
 /// gets these unchanged, since it may carry them to the other nodes.
 bool is_contribution(const pmix_info_t& info) {
@@ -97,12 +93,12 @@ void Connections::add(std::vector<pmix_proc_t> participants) {
 }
 
 void Connections::remove(const std::vector<pmix_proc_t>& participants) {
-    std::erase_if(sets_, [&](const std::vector<pmix_proc_t>& set) { return same(set, participants); });
+    std::erase_if(sets_, [&](const std::vector<pmix_proc_t>& set) { return same_procs(set, participants); });
 }
 
 bool Connections::has(const std::vector<pmix_proc_t>& participants) const {
-    return std::ranges::any_of(sets_,
-                               [&](const std::vector<pmix_proc_t>& set) { return same(set, participants); });
+    return std::ranges::any_of(
+        sets_, [&](const std::vector<pmix_proc_t>& set) { return same_procs(set, participants); });
 }
 
 void ConnectionOperation::ask_host(const char* name, Upcall upcall,
