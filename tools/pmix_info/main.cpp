@@ -7,6 +7,7 @@
 #include <csignal>
 #include <set>
 
+#include "framework/base/words.hpp"
 #include "tools/pmix_info/report.hpp"
 #include "tools/session/command_line.hpp"
 #include "tools/session/standard_descriptors.hpp"
@@ -34,13 +35,9 @@ struct Arguments {
     std::string color = "auto";
 };
 
-void split(const std::string& text, char separator, std::vector<std::string>& out) {
-    size_t begin = 0;
-    while (begin <= text.size()) {
-        const size_t end = std::min(text.find(separator, begin), text.size());
-        if (end > begin) out.push_back(text.substr(begin, end - begin));
-        begin = end + 1;
-    }
+void add_words(const std::string& list, std::vector<std::string>& out) {
+    for (const std::string_view word : words_of(list, ','))
+        out.emplace_back(word);
 }
 
 void define_options(tools::CommandLine& line, Arguments& given) {
@@ -124,7 +121,7 @@ bool names_are_known(const Selection& selection, const Inventory& inventory) {
 
 void choose_target(Selection& selection, const std::string& framework, const std::string& components) {
     selection.framework = framework;
-    if (components != "all") split(components, ',', selection.component_names);
+    if (components != "all") add_words(components, selection.component_names);
 }
 
 Selection select(const Arguments& given) {
@@ -139,7 +136,7 @@ Selection select(const Arguments& given) {
         if (kind.find(',') == std::string::npos) continue;
         chosen.paths.clear();
         for (const std::string& list : given.paths)
-            split(list, ',', chosen.paths);
+            add_words(list, chosen.paths);
         break;
     }
     if (given.all) {

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "framework/base/words.hpp"
+
 namespace muster::info {
 namespace {
 
@@ -31,16 +33,9 @@ std::string join(const std::vector<std::string_view>& words) {
 /// The asked-for part of "1.2.3".
 std::string part_of(const std::string& version, const std::string& part) {
     if (part == "full") return version;
-    std::vector<std::string> numbers{""};
-    for (const char c : version) {
-        if (c == '.') {
-            numbers.emplace_back();
-        } else {
-            numbers.back() += c;
-        }
-    }
+    const std::vector<std::string_view> numbers = words_of(version, '.');
     const size_t index = part == "major" ? 0 : part == "minor" ? 1 : 2;
-    return index < numbers.size() ? numbers[index] : "0";
+    return std::string(index < numbers.size() ? numbers[index] : "0");
 }
 
 std::string interface_version(const ComponentRecord& component, const std::string& part) {
