@@ -3,9 +3,6 @@
 #include <fmt/core.h>
 #include <pmix.h>
 
-#include <algorithm>
-#include <string_view>
-
 #include "tools/session/session.hpp"
 #include "tools/session/standard_descriptors.hpp"
 #include "tools/session/values.hpp"
@@ -27,12 +24,8 @@ struct Level {
 /// answer.
 void add_names(const pmix_value_t& value, nlohmann::json& names) {
     if (value.type == PMIX_STRING && value.data.string != nullptr) {
-        const std::string_view list = value.data.string;
-        for (size_t at = 0; at < list.size();) {
-            const size_t comma = std::min(list.find(',', at), list.size());
-            names.push_back(list.substr(at, comma - at));
-            at = comma + 1;
-        }
+        for (const std::string& name : split(value.data.string, ','))
+            names.push_back(name);
     } else if (value.type == PMIX_DATA_ARRAY && value.data.darray != nullptr &&
                value.data.darray->type == PMIX_INFO) {
         const auto* infos = static_cast<const pmix_info_t*>(value.data.darray->array);
@@ -72,15 +65,13 @@ pmix_status_t ask(const Level& level, nlohmann::json& functions) {
 
 void print(const Level& level, const nlohmann::json& functions) {
     fmt::print("{} SUPPORTED {}: \n", level.title, level.list ? "FUNCTIONS" : "ATTRIBUTES");
-    if (!level.list) {
-        fmt::print("{:<36} {:<26} {}\n", "NAME", "STRING", "TYPE");
-        fmt::print("{:-<36} {:-<26} {:-<20}\n", "", "", "");
-    }
     if (level.list) {
         for (const auto& function : functions)
             fmt::print("{}\n", function.get<std::string>());
         return;
     }
+    fmt::print("{:<36} {:<26} {}\n", "NAME", "STRING", "TYPE");
+    fmt::print("{:-<36} {:-<26} {:-<20}\n", "", "", "");
     for (const auto& [function, attributes] : functions.items()) {
         fmt::print("{}:\n", function);
         if (attributes.empty()) fmt::print("NONE\n");
