@@ -3,32 +3,27 @@
 #include "tools/muster/nodes/environment.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <pmix_server.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 
+#include "tools/muster/jobs/words.hpp"
+
 namespace muster::launcher {
 namespace {
 
 /// Takes a part out of a list.
 void remove_part(std::string& list, const std::string& part, char separator) {
-    std::string left;
-    for (size_t at = 0; at <= list.size();) {
-        const size_t end = std::min(list.find(separator, at), list.size());
-        if (list.compare(at, end - at, part) != 0) {
-            if (!left.empty()) left += separator;
-            left.append(list, at, end - at);
-        }
-        at = end + 1;
-    }
-    list = std::move(left);
+    std::vector<std::string> parts = split(list, separator);
+    std::erase(parts, part);
+    list = fmt::format("{}", fmt::join(parts, std::string(1, separator)));
 }
 
 void apply(const EnvChange& change, Environment& variables) {

@@ -24,6 +24,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "tools/muster/jobs/words.hpp"
+
 namespace muster::launcher {
 namespace {
 
@@ -184,11 +186,8 @@ std::vector<std::string> program_files(const ProcessSpec& spec) {
     for (const std::string& variable : spec.env) {
         if (variable.starts_with("PATH=")) path = variable.substr(5);
     }
-    for (size_t at = 0; at <= path.size();) {
-        const size_t end = std::min(path.find(':', at), path.size());
-        files.push_back(end == at ? "./" + name : path.substr(at, end - at) + "/" + name);
-        at = end + 1;
-    }
+    for (const std::string& folder : split(path, ':'))
+        files.push_back((folder.empty() ? "." : folder) + "/" + name);
     files.push_back("./" + name);
     return files;
 }
