@@ -11,6 +11,7 @@
 #include "framework/base/words.hpp"
 #include "framework/pnet.hpp"
 #include "framework/preg.hpp"
+#include "framework/preg/name_list.hpp"
 #include "framework/preg/regex2.hpp"
 
 namespace muster {
@@ -50,39 +51,34 @@ Result<std::unique_ptr<PnetJob>> job_of_maps(Runtime& runtime, const char* nspac
     const Result<ByteView> node_map = map_of(directives.value(PMIX_NODE_MAP), decoded);
     if (!node_map) return node_map.error();
     if (const ByteView map = *node_map; map.size() > 0) {
-        const muster_preg_name_sink_t sink{&nodes, [](void* to, const char* name, size_t size) noexcept {
-                                               auto& names = *static_cast<std::vector<std::string>*>(to);
-                                               if (names.size() >= kMaxNodes) return PMIX_ERR_OUT_OF_RESOURCE;
-                                               try {
-                                                   names.emplace_back(name, size);
-                                               } catch (const std::bad_alloc&) {
-                                                   return PMIX_ERR_NOMEM;
-                                               }
-                                               return PMIX_SUCCESS;
-                                           }};
+        using Names = std::vector<std::string>;
+        const auto add = [](void* to, const char* name, size_t size) noexcept {
+            return preg::call_on<Names>(to, [&](Names& names) -> pmix_status_t {
+                if (names.size() >= kMaxNodes) return PMIX_ERR_OUT_OF_RESOURCE;
+                names.emplace_back(name, size);
+                return PMIX_SUCCESS;
+            });
+        };
+        const muster_preg_name_sink_t sink{&nodes, add};
         if (auto read = parse_node_regex(pregs, map, sink); !read) return read.error();
     }
     const Result<ByteView> proc_map = map_of(directives.value(PMIX_PROC_MAP), decoded);
     if (!proc_map) return proc_map.error();
     if (const ByteView map = *proc_map; map.size() > 0) {
-        const muster_preg_rank_sink_t sink{&ranks,
-                                           [](void* to, uint32_t first, uint32_t last) noexcept {
-                                               auto& in = *static_cast<Ranks*>(to);
-                                               if (last >= kMaxRanks) return PMIX_ERR_OUT_OF_RESOURCE;
-                                               try {
-                                                   if (last >= in.node_of.size())
-                                                       in.node_of.resize(last + 1, MUSTER_PNET_UNKNOWN);
-                                               } catch (const std::bad_alloc&) {
-                                                   return PMIX_ERR_NOMEM;
-                                               }
-                                               for (uint32_t rank = first; rank <= last; ++rank)
-                                                   in.node_of[rank] = in.node;
-                                               return PMIX_SUCCESS;
-                                           },
-                                           [](void* to) noexcept {
-                                               ++static_cast<Ranks*>(to)->node;
-                                               return PMIX_SUCCESS;
-                                           }};
+        const auto add = [](void* to, uint32_t first, uint32_t last) noexcept {
+            return preg::call_on<Ranks>(to, [&](Ranks& in) -> pmix_status_t {
+                if (last >= kMaxRanks) return PMIX_ERR_OUT_OF_RESOURCE;
+                if (last >= in.node_of.size()) in.node_of.resize(last + 1, MUSTER_PNET_UNKNOWN);
+                for (uint32_t rank = first; rank <= last; ++rank)
+                    in.node_of[rank] = in.node;
+                return PMIX_SUCCESS;
+            });
+        };
+        const auto next_node = [](void* to) noexcept -> pmix_status_t {
+            ++static_cast<Ranks*>(to)->node;
+            return PMIX_SUCCESS;
+        };
+        const muster_preg_rank_sink_t sink{&ranks, add, next_node};
         if (auto read = parse_ppn_regex(pregs, map, sink); !read) return read.error();
         if (ranks.node > nodes.size())
             return Error{PMIX_ERR_BAD_PARAM, "PMIX_PROC_MAP has more nodes than PMIX_NODE_MAP"};

@@ -47,23 +47,17 @@ Result<void> JobMapBuilder::take_nodes(PregSet pregs, ByteView node_map, NodeOrd
     const muster_preg_name_row_sink_t sink = {
         {&state,
          [](void* data, const char* name, size_t length) -> pmix_status_t {
-             auto* self = static_cast<State*>(data);
-             try {
-                 self->order->add(self->builder->node({name, length}));
-             } catch (const std::bad_alloc&) {
-                 return PMIX_ERR_NOMEM;
-             }
-             return PMIX_SUCCESS;
+             return preg::call_on<State>(data, [&](State& self) {
+                 self.order->add(self.builder->node({name, length}));
+                 return PMIX_SUCCESS;
+             });
          }},
         [](void* data, const char* prefix, size_t prefix_length, uint64_t first, uint64_t count, size_t width,
            const char* suffix, size_t suffix_length) -> pmix_status_t {
-            try {
-                static_cast<State*>(data)->add(
-                    {{prefix, prefix_length}, first, count, width, {suffix, suffix_length}});
-            } catch (const std::bad_alloc&) {
-                return PMIX_ERR_NOMEM;
-            }
-            return PMIX_SUCCESS;
+            return preg::call_on<State>(data, [&](State& self) {
+                self.add({{prefix, prefix_length}, first, count, width, {suffix, suffix_length}});
+                return PMIX_SUCCESS;
+            });
         }};
     return parse_node_regex(pregs, node_map, sink);
 }
@@ -140,22 +134,15 @@ Result<void> JobMapBuilder::read_maps(PregSet pregs, ByteView node_map, ByteView
     const muster_preg_rank_row_sink_t sink = {
         {&reader,
          [](void* data, uint32_t first, uint32_t last) -> pmix_status_t {
-             try {
-                 return static_cast<RankReader*>(data)->ranks(first, last);
-             } catch (const std::bad_alloc&) {
-                 return PMIX_ERR_NOMEM;
-             }
+             return preg::call_on<RankReader>(data, [&](RankReader& to) { return to.ranks(first, last); });
          },
          [](void* data) -> pmix_status_t {
              static_cast<RankReader*>(data)->pass(1);
              return PMIX_SUCCESS;
          }},
         [](void* data, uint64_t count, uint32_t first, uint32_t span, uint32_t step) -> pmix_status_t {
-            try {
-                return static_cast<RankReader*>(data)->row(count, first, span, step);
-            } catch (const std::bad_alloc&) {
-                return PMIX_ERR_NOMEM;
-            }
+            return preg::call_on<RankReader>(
+                data, [&](RankReader& to) { return to.row(count, first, span, step); });
         }};
     Result<void> procs = parse_ppn_regex(pregs, proc_map, sink);
     if (!procs) {

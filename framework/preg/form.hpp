@@ -12,7 +12,6 @@
 #include <concepts>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <string>
 #include <string_view>
 
@@ -94,20 +93,10 @@ class ListForm : public Form {
     Codec& self() { return static_cast<Codec&>(*this); }
 };
 
-/// Calls the form; no exception leaves.
-template <class T, class Call>
-pmix_status_t call_form(void* form, Call&& call) {
-    try {
-        return call(*static_cast<T*>(form));
-    } catch (const std::bad_alloc&) {
-        return PMIX_ERR_NOMEM;
-    }
-}
-
 /// Copies the text that `make(form, text)` writes into a block of the host's.
 template <class T, class Make>
 pmix_status_t generate(void* form, char** result, size_t* size, Make&& make) {
-    return call_form<T>(form, [&](T& of) -> pmix_status_t {
+    return call_on<T>(form, [&](T& of) -> pmix_status_t {
         std::string out;
         const pmix_status_t status = make(of, out);
         if (status != PMIX_SUCCESS) return status;
@@ -136,18 +125,18 @@ void fill_preg(muster_preg_t& table) {
         };
     }
     table.parse_nodes = [](void* form, const char* text, size_t size, const muster_preg_name_sink_t* sink) {
-        return call_form<T>(form, [&](T& of) { return of.parse_nodes({text, size}, {*sink, nullptr}); });
+        return call_on<T>(form, [&](T& of) { return of.parse_nodes({text, size}, {*sink, nullptr}); });
     };
     table.parse_ppn = [](void* form, const char* text, size_t size, const muster_preg_rank_sink_t* sink) {
-        return call_form<T>(form, [&](T& of) { return of.parse_ppn({text, size}, {*sink, nullptr}); });
+        return call_on<T>(form, [&](T& of) { return of.parse_ppn({text, size}, {*sink, nullptr}); });
     };
     table.parse_node_rows = [](void* form, const char* text, size_t size,
                                const muster_preg_name_row_sink_t* sink) {
-        return call_form<T>(form, [&](T& of) { return of.parse_nodes({text, size}, *sink); });
+        return call_on<T>(form, [&](T& of) { return of.parse_nodes({text, size}, *sink); });
     };
     table.parse_ppn_rows = [](void* form, const char* text, size_t size,
                               const muster_preg_rank_row_sink_t* sink) {
-        return call_form<T>(form, [&](T& of) { return of.parse_ppn({text, size}, *sink); });
+        return call_on<T>(form, [&](T& of) { return of.parse_ppn({text, size}, *sink); });
     };
 }
 

@@ -7,6 +7,7 @@
 #include <pmix/sdk/preg.h>
 
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,16 @@ namespace muster::preg {
 inline constexpr size_t kDefaultLimit = size_t{1} << 22;
 /// ... and how many bytes of names for each of them, on average.
 inline constexpr size_t kBytesPerName = 64;
+
+/// Calls `call(object)` for a function of a C table, whose data is the object: no std::bad_alloc leaves.
+template <class T, class Call>
+pmix_status_t call_on(void* object, Call&& call) {
+    try {
+        return call(*static_cast<T*>(object));
+    } catch (const std::bad_alloc&) {
+        return PMIX_ERR_NOMEM;
+    }
+}
 
 /// Names that differ in a number only: prefix, number with zeros in front up to `width` digits, suffix.
 struct NameRow {

@@ -38,20 +38,15 @@ Result<void> Registration::place_peers(Staged& staged, uint32_t node, const pmix
     const muster_preg_rank_sink_t sink = {
         &state,
         [](void* data, uint32_t first, uint32_t last) -> pmix_status_t {
-            const auto* self = static_cast<State*>(data);
-            try {
+            return preg::call_on<State>(data, [&](const State& to) -> pmix_status_t {
                 for (uint64_t r = first; r <= last; ++r) {
                     const auto rank = static_cast<pmix_rank_t>(r);
-                    if (!(self->strict ? self->map->place(rank, self->node)
-                                       : self->map->replace(rank, self->node))) {
+                    if (!(to.strict ? to.map->place(rank, to.node) : to.map->replace(rank, to.node)))
                         return PMIX_ERR_BAD_PARAM;
-                    }
-                    if (self->app) self->map->set_app(rank, *self->app);
+                    if (to.app) to.map->set_app(rank, *to.app);
                 }
-            } catch (const std::bad_alloc&) {
-                return PMIX_ERR_NOMEM;
-            }
-            return PMIX_SUCCESS;
+                return PMIX_SUCCESS;
+            });
         },
         [](void*) -> pmix_status_t { return PMIX_SUCCESS; }};
     const pmix_status_t status = preg::parse_ranks(text, preg::kDefaultLimit, sink);
