@@ -16,7 +16,12 @@ class Pmdl : public TableFacade<muster_pmdl_t> {
     using TableFacade::TableFacade;
 
     /// Appends the variables (name, value) that the process is to have; nothing on failure.
-    Result<void> setup_fork(const muster_pmdl_process_t& process, Variables& variables) const;
+    Result<void> setup_fork(const muster_pmdl_process_t& process, Variables& variables) const {
+        if (!MUSTER_HAS(operations_, setup_fork)) return unsupported(name_, "setup_fork");
+        return take_variables("pmdl", name_, variables, [&](auto set, void* to, char* reason) {
+            return operations_->setup_fork(operations_->context, &process, set, to, reason);
+        });
+    }
 };
 
 }  // namespace muster
