@@ -12,9 +12,8 @@
 
 namespace muster {
 
-/// zlib's levels: each one that is higher takes far longer for a little less.
+/// Of zlib: each higher level takes far longer for a little less.
 inline constexpr int kFastestLevel = 1;
-inline constexpr int kUsualLevel = 6;
 
 /// `level`: from 1, the fastest, to 9; others are the fastest. Nothing where the result would not be smaller,
 /// or the input is 4 GiB or more. Throws std::bad_alloc.
