@@ -348,6 +348,13 @@ environment)
     PMIX_MCA_mca_base_param_files=$PWD/params run 0 -n 1 true
     err_has 'nothing knows the parameter ptl_nosuch'
     lines err 1
+    run 0 -n 1 --mca server_base_max_payload abc true
+    err_has 'server_base_max_payload.*abc'
+    # Parameters of every framework and part of the library are its own.
+    for word in $("$(dirname "$muster")/pmix_info" --parsable --all | sed -nE 's/.*param:([a-z]+)_.*/\1/p' | sort -u); do
+        run 0 -n 1 --mca "${word}_nosuch" 1 true
+        err_has "nothing knows the parameter ${word}_nosuch"
+    done
     run 0 -n 1 --mca plm rsh true
     err_has 'plm rsh is a parameter of another launcher'
     run 0 -n 2 --nodes 2 --mca psce native true

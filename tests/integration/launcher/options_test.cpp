@@ -193,14 +193,36 @@ TEST(LauncherOptions, ProgramsAreSplitAtColons) {
 }
 
 TEST(LauncherOptions, ParametersArePassedToTheirLibrary) {
-    const Options options = read({"--mca", "gds", "hash", "--mca", "btl_tcp_if_include", "lo", "--pmixmca",
-                                  "x", "y", "--omca", "ptl", "z", "prog"});
+    const Options options = read({"--mca",
+                                  "gds",
+                                  "hash",
+                                  "--mca",
+                                  "btl_tcp_if_include",
+                                  "lo",
+                                  "--mca",
+                                  "server_base_max_wait",
+                                  "1",
+                                  "--mca",
+                                  "client_base_x",
+                                  "1",
+                                  "--mca",
+                                  "tool_base_x",
+                                  "1",
+                                  "--pmixmca",
+                                  "x",
+                                  "y",
+                                  "--omca",
+                                  "ptl",
+                                  "z",
+                                  "prog"});
     std::vector<std::string> names;
     for (const auto& [name, value] : options.parameters)
         names.push_back(name + "=" + value);
     std::sort(names.begin(), names.end());
     EXPECT_EQ(names, (std::vector<std::string>{"OMPI_MCA_btl_tcp_if_include=lo", "OMPI_MCA_ptl=z",
-                                               "PMIX_MCA_gds=hash", "PMIX_MCA_x=y"}));
+                                               "PMIX_MCA_client_base_x=1", "PMIX_MCA_gds=hash",
+                                               "PMIX_MCA_server_base_max_wait=1", "PMIX_MCA_tool_base_x=1",
+                                               "PMIX_MCA_x=y"}));
     EXPECT_EQ(options.job.apps[0].env, options.parameters);
 }
 

@@ -192,10 +192,11 @@ std::vector<std::string> kept(const std::string& list) {
     return names;
 }
 
-constexpr std::array<std::string_view, 22> kFrameworksOfPmix = {
-    "pmix",         "bfrops", "gds",   "pcompress", "pdl",  "pfexec", "pgpu", "pif",
-    "pinstalldirs", "plog",   "pmdl",  "pnet",      "preg", "prm",    "psec", "psensor",
-    "psquash",      "pstat",  "pstrg", "ptl",       "mca",  "pmixp"};
+/// Frameworks, and the parts of the library that have parameters.
+constexpr std::array<std::string_view, 25> kFrameworksOfPmix = {
+    "server",  "client",  "tool",         "pmix",  "bfrops", "gds",  "pcompress", "pdl", "pfexec",
+    "pgpu",    "pif",     "pinstalldirs", "plog",  "pmdl",   "pnet", "preg",      "prm", "psec",
+    "psensor", "psquash", "pstat",        "pstrg", "ptl",    "mca",  "pmixp"};
 
 /// The prefix of the environment variable that sets a parameter of --mca NAME VALUE: "PMIX_MCA_" where the
 /// name begins with a framework of PMIx, "OMPI_MCA_" otherwise.
