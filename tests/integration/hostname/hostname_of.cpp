@@ -54,7 +54,9 @@ pmix_status_t init(const std::string& role) {
     if (role == "server") return PMIx_server_init(&module, nullptr, 0);
     pmix_info_t uri;
     PMIx_Info_load(&uri, PMIX_SERVER_URI, std::getenv("SERVER_URI"), PMIX_STRING);
-    return PMIx_tool_init(&self, &uri, 1);
+    const pmix_status_t status = PMIx_tool_init(&self, &uri, 1);
+    PMIx_Info_destruct(&uri);
+    return status;
 }
 
 }  // namespace
