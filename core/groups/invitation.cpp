@@ -84,7 +84,7 @@ EventEngine::OnEnd Invitations::on_event(const EventPtr& event) {
             if (for_us && !said.vote) leader_selected(*event, said);
             return nullptr;
         case PMIX_GROUP_LEFT:
-            // In a server the watch sees to it. Our own departure counts when the server has taken it.
+            // A server removes members in its InvitationWatch; leave_group() handles our own departure.
             if (exchange_.host() == nullptr && !from_self)
                 exchange_.groups().remove_member(said.id, event->source);
             return nullptr;

@@ -42,7 +42,8 @@ void leave_group(Exchange& exchange, Events& events, const Invitations& invitati
     if (const pmix_status_t can = can_leave(group, exchange.self()); can != PMIX_SUCCESS)
         return done(answer_of(can));
     const auto event = departure(*group, exchange.self());
-    // In a server the watch sees to it. Elsewhere this process stays in it unless its server hears of that.
+    // A server removes the member in its InvitationWatch. A client stays a member until its server has
+    // accepted the departure.
     events.notify(event, [&exchange, id, done = std::move(done)](pmix_status_t status) {
         if (is_good(status) && exchange.host() == nullptr) exchange.groups().remove(id);
         done(answer_of(status));

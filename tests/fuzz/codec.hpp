@@ -21,14 +21,4 @@ inline const Bfrops& codec() {
     return *instance;
 }
 
-/// The type of the next item of a fully described buffer: the first one that is not taken for another.
-inline pmix_data_type_t type_of_next(ByteReader in) {
-    for (pmix_data_type_t type = PMIX_BOOL; type <= PMIX_ALLOC_INHERIT; ++type) {
-        int32_t none = 0;
-        const pmix_status_t status = codec().unpack(in, BufferType::FullyDescribed, nullptr, &none, type);
-        if (status != PMIX_ERR_PACK_MISMATCH && status != PMIX_ERR_UNKNOWN_DATA_TYPE) return type;
-    }
-    return PMIX_UNDEF;
-}
-
 }  // namespace muster

@@ -248,7 +248,7 @@ void heartbeat() {
                                                   &results, &count)));
 }
 
-/// The ranks whose resident size is told, and hosts whose load is, in order.
+/// Ranks with a resident size and hosts with a load average among the results, in order.
 std::string measured(const pmix_info_t* results, size_t count) {
     std::set<std::string> all;
     for (size_t i = 0; i < count; ++i) {

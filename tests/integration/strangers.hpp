@@ -141,7 +141,7 @@ class Client {
         return {lists[0], lists[1]};
     }
 
-    /// How many processes' usage it is told.
+    /// Number of processes in the answer to PMIX_MONITOR_PROC_RESOURCE_USAGE.
     size_t measured_processes() {
         Packer message = command(Command::Monitor);
         Info what;

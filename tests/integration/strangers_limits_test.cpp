@@ -62,7 +62,7 @@ TEST_F(Strangers, AreNotToldTheUsageOfOthers) {
                      return client.accepted() && client.measured_processes() == 1 ? 0 : 1;
                  }),
               0);
-    // The host is told of the one that is left.
+    // The host may see processes of all users; one is still connected.
     pmix_info_t all{}, *results = nullptr;
     size_t count = 0;
     PMIx_Info_load(&all, PMIX_MONITOR_PROC_RESOURCE_USAGE, nullptr, PMIX_UNDEF);

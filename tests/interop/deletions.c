@@ -2,7 +2,7 @@
 // Every rank posts two keys, which all others read, and deletes one of them: behind the next fence it is not
 // found any more, and the other one is. Libraries before 7.0 have no deletions, and what their processes have
 // read stays.
-#include "../acceptance/probes/common.h"
+#include "probe.h"
 
 static void post(const char* key) {
     pmix_value_t value;
@@ -24,11 +24,7 @@ static pmix_status_t look_for(uint32_t rank, const char* key) {
 }
 
 int main(void) {
-    if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS) return 1;
-    char who[32];
-    snprintf(who, sizeof who, "rank%u", me.rank);
-    proof_line(stdout, who);
-    size = (uint32_t)get_num(ALL, PMIX_JOB_SIZE, NULL, 0, "job size");
+    begin();
     // The first collecting fence over nodes of both libraries leaves data to direct modex, and
     // OpenPMIx 7.0.0rc1 keeps what a direct modex has brought, also between two servers of its own.
     fence(true);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every rank posts strings around and above the length from which some libraries compress them, and every
 // other rank gets them as strings, whole. A library's treatment of its own rank's value is not tested.
-#include "../acceptance/probes/common.h"
+#include "probe.h"
 
 static const size_t kLengths[] = {0, 4095, 4096, 4097, 100000};
 enum { kStrings = sizeof kLengths / sizeof kLengths[0] };
@@ -46,11 +46,7 @@ static void check(uint32_t rank, int which) {
 }
 
 int main(void) {
-    if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS) return 1;
-    char who[32];
-    snprintf(who, sizeof who, "rank%u", me.rank);
-    proof_line(stdout, who);
-    size = (uint32_t)get_num(ALL, PMIX_JOB_SIZE, NULL, 0, "job size");
+    begin();
     for (int i = 0; i < kStrings; i++)
         post(i);
     OKAY(PMIx_Commit(), "commit");

@@ -9,6 +9,7 @@
 
 #include "framework/base/element.hpp"
 #include "tests/fuzz/codec.hpp"
+#include "tests/unit/components/bfrops/next_type.hpp"
 
 namespace {
 
@@ -101,7 +102,8 @@ bool rewrite_all(ByteView input, BufferType kind, pmix_data_type_t type, Bytes& 
     ByteReader in(input);
     while (!in.at_end()) {
         const size_t position = in.position();
-        if (!rewrite(in, kind, kind == BufferType::FullyDescribed ? type_of_next(in) : type, out)) {
+        if (!rewrite(in, kind, kind == BufferType::FullyDescribed ? test::type_of_next(codec(), in) : type,
+                     out)) {
             require_unmoved(in, position);
             return false;
         }

@@ -28,16 +28,6 @@ inline const Bfrops& codec() {
     return *instance;
 }
 
-/// The type of the next item of a fully described buffer: the first one that is not taken for another.
-inline pmix_data_type_t type_of_next(ByteReader in) {
-    for (pmix_data_type_t type = PMIX_BOOL; type <= PMIX_ALLOC_INHERIT; ++type) {
-        int32_t none = 0;
-        const pmix_status_t status = codec().unpack(in, BufferType::FullyDescribed, nullptr, &none, type);
-        if (status != PMIX_ERR_PACK_MISMATCH && status != PMIX_ERR_UNKNOWN_DATA_TYPE) return type;
-    }
-    return PMIX_UNDEF;
-}
-
 inline std::string to_hex(ByteView bytes) {
     static constexpr char kDigits[] = "0123456789abcdef";
     std::string hex;

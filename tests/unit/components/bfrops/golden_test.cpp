@@ -16,6 +16,7 @@
 #include "framework/base/element.hpp"
 #include "framework/packer.hpp"
 #include "tests/unit/components/bfrops/codec.hpp"
+#include "tests/unit/components/bfrops/next_type.hpp"
 
 namespace muster {
 namespace {
@@ -369,7 +370,7 @@ std::string rewrite(ByteView message, pmix_status_t& status) {
     Bytes out;
     status = PMIX_SUCCESS;
     while (!in.at_end()) {
-        const pmix_data_type_t type = type_of_next(in);
+        const pmix_data_type_t type = type_of_next(codec(), in);
         if (type == PMIX_KVAL) {
             std::string_view key;
             KeyValue pair;
