@@ -26,6 +26,7 @@
 #include "core/runtime/get_directives.hpp"
 #include "core/runtime/keys.hpp"
 #include "core/runtime/lookup.hpp"
+#include "framework/base/words.hpp"
 
 namespace muster {
 
@@ -80,9 +81,9 @@ bool answer_from_store(const Gds& store, const char* key, InfoView qualifiers, I
 
 namespace {
 
-/// Adds the names that a comma list lacks.
+/// Adds a name that a comma list lacks.
 void add_word(std::string& list, std::string_view word) {
-    if (("," + list + ",").find("," + std::string(word) + ",") != std::string::npos) return;
+    if (on_list(list, word)) return;
     if (!list.empty()) list += ',';
     list += word;
 }
@@ -210,9 +211,13 @@ bool namespaces(const Asked& asked) {
 bool own_list(const Asked& asked);
 
 /// Qualifiers of keys in the store.
-const std::vector<const char*> kStoreQualifiers = {
-    PMIX_PROCID,   PMIX_NSPACE, PMIX_RANK,      PMIX_SESSION_INFO, PMIX_SESSION_ID, PMIX_JOB_INFO,
-    PMIX_APP_INFO, PMIX_APPNUM, PMIX_NODE_INFO, PMIX_NODEID,       PMIX_HOSTNAME,   PMIX_QUERY_REFRESH_CACHE};
+const std::vector<const char*>& store_qualifiers() {
+    static const std::vector<const char*> all = {
+        PMIX_PROCID,     PMIX_NSPACE,   PMIX_RANK,     PMIX_SESSION_INFO,
+        PMIX_SESSION_ID, PMIX_JOB_INFO, PMIX_APP_INFO, PMIX_APPNUM,
+        PMIX_NODE_INFO,  PMIX_NODEID,   PMIX_HOSTNAME, PMIX_QUERY_REFRESH_CACHE};
+    return all;
+}
 
 const std::vector<Row>& rows() {
     static const std::vector<Row> all = {
@@ -319,7 +324,7 @@ std::string joined(const std::vector<const char*>& words) {
 /// The keys, or the qualifiers, of all rows; empty for other keys.
 std::string list_for(const char* key, QueryServer* server) {
     std::string list;
-    if (key_is(key, PMIX_QUERY_SUPPORTED_QUALIFIERS)) list = joined(kStoreQualifiers);
+    if (key_is(key, PMIX_QUERY_SUPPORTED_QUALIFIERS)) list = joined(store_qualifiers());
     if (list.empty() && !key_is(key, PMIX_QUERY_SUPPORTED_KEYS)) return list;
     for (const Row& row : rows()) {
         if (!is_ours(row, server)) continue;
@@ -339,7 +344,7 @@ bool own_list(const Asked& asked) {
 /// The qualifiers of one key, where the query is about these (PMIX_QUERY_SUPPORTED_QUALIFIERS among them).
 bool answer_qualifiers(const Asked& asked, const Row* row) {
     if (row == nullptr && host_answers(asked.server)) return false;
-    asked.found.add(asked.key, joined(row != nullptr ? row->qualifiers : kStoreQualifiers).c_str());
+    asked.found.add(asked.key, joined(row != nullptr ? row->qualifiers : store_qualifiers()).c_str());
     return true;
 }
 
@@ -394,12 +399,8 @@ void merge(pmix_info_t& own, Info& answer) {
     const char* theirs = value_as_string(&same->value);
     if (!lists || theirs == nullptr) return;
     std::string list = theirs;
-    std::string_view left = value_as_string(&own.value);
-    while (!left.empty()) {
-        const std::string_view word = left.substr(0, left.find(','));
-        left.remove_prefix(std::min(left.size(), word.size() + 1));
+    for (const std::string_view word : words_of(value_as_string(&own.value), ','))
         add_word(list, word);
-    }
     Info whole;
     whole.add(own.key, list.c_str());
     std::swap(whole[0], *same);
