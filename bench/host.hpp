@@ -51,6 +51,7 @@ inline int64_t processor_time(int who) {
 
 struct Memory {
     int64_t private_kb = 0;  ///< pages that are ours alone
+    int64_t written_kb = 0;  ///< those of them that no file can give back: neither code nor constants
     int64_t share_kb = 0;    ///< those, and our share of what several processes have (PSS)
 };
 
@@ -63,7 +64,10 @@ inline Memory memory_in_use() {
         long kb = 0;
         if (sscanf(line, "Pss: %ld", &kb) == 1) memory.share_kb = kb;
         if (sscanf(line, "Private_Clean: %ld", &kb) == 1) memory.private_kb += kb;
-        if (sscanf(line, "Private_Dirty: %ld", &kb) == 1) memory.private_kb += kb;
+        if (sscanf(line, "Private_Dirty: %ld", &kb) == 1) {
+            memory.private_kb += kb;
+            memory.written_kb = kb;
+        }
     }
     fclose(file);
     return memory;

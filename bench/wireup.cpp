@@ -22,6 +22,7 @@
 //   barrier        one fence without data
 //   group, ungroup construction and destruction of one group
 //   private_kb, pss_kb, host_private_kb   memory of a client (median) and of the host, after the gets
+//   host_written_kb   the part of the host's memory that is not a file's pages
 //   finalize, total, cpu_host, cpu_clients
 #include <fcntl.h>
 #include <poll.h>
@@ -351,6 +352,7 @@ bool round(const Sizes& sizes, int number) {
     say("private_kb", median(all([](const Report& one) { return one.memory.private_kb; })));
     say("pss_kb", median(all([](const Report& one) { return one.memory.share_kb; })));
     say("host_private_kb", memory.private_kb);
+    say("host_written_kb", memory.written_kb);
     printf("\n");
     fflush(stdout);
     return true;
