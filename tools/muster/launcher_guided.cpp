@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The launcher as the intermediate one of a tool: it waits for what that wants, and ends when that has.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <pmix_common.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@ void Launcher::watch_initiator() {
         keepalive_.cancel();
         if (ending()) return;
         if (jobs_.all_ended() && (options_.serve || !first_)) return end_all();  // nothing is lost
-        fail(1, "the tool that started muster has ended; so does the job");
+        fail(1, fmt::format("the tool that started {} has ended; its jobs are ended", server_nspace_));
     });
 }
 
@@ -33,7 +34,8 @@ void Launcher::guided(Guidance guidance) {
     const bool hold = guidance.hold;
     guidance_ = std::move(guidance);
     for (uint32_t node = 1; node < nodes_.size() && initiator_.waits_for_us() && !ending(); ++node) {
-        if (!start_node(node)) return fail(1, "not all nodes can be started");
+        if (!start_node(node))
+            return fail(1, fmt::format("{} of {} nodes were started", node, nodes_.size()));
         connect_node(node);
     }
     if (!hold) launch_first();

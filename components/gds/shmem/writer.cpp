@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "components/gds/shmem/words.hpp"
+#include "framework/base/data_type.hpp"
 
 namespace muster::gds::shmem {
 namespace {
@@ -129,10 +131,13 @@ Result<void> Writer::describe(const pmix_value_t& value, Payload& out) const {
         return {};
     }
     if (value.type == PMIX_POINTER || format_.bfrops == nullptr)
-        return Error{PMIX_ERR_NOT_SUPPORTED, "a value of this type cannot be shared"};
+        return Error{PMIX_ERR_NOT_SUPPORTED,
+                     std::string("a value of type ") + data_type_name(value.type) + " cannot be shared"};
     Packer packer(format_);
     packer.items(&value, 1, PMIX_VALUE);
-    if (packer.error() != PMIX_SUCCESS) return Error{packer.error(), "a value cannot be packed"};
+    if (packer.error() != PMIX_SUCCESS)
+        return Error{packer.error(),
+                     std::string("a value of type ") + data_type_name(value.type) + " cannot be packed"};
     out.form = Form::Packed;
     out.packed = packer.take();
     out.data = out.packed.data();

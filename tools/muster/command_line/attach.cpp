@@ -301,7 +301,8 @@ class AttachedJob {
                 }
                 if (seen.unread && status_ == 0) {
                     status_ = 128 + SIGPIPE;
-                    say("the output has no reader any more; the job is ended");
+                    say(fmt::format("job {}: its output has no reader any more; the job is ended",
+                                    job_.nspace));
                     end(PMIX_JOB_CTRL_TERMINATE);
                 }
                 if (const auto ended = seen.ended.find(job_.nspace); ended != seen.ended.end()) {
