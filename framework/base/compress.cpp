@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compression by zlib.
+// Blocks around streams of zlib.
 
 #include "framework/base/compress.hpp"
-
-#include <zlib.h>
 
 #include <algorithm>
 #include <cstring>
@@ -30,12 +28,8 @@ std::optional<Bytes> inflate(ByteView input, std::size_t limit, bool terminate) 
     output.extend(length + (terminate ? 1 : 0));
     if (terminate) output.data()[length] = 0;
     std::uint8_t nothing = 0;
-    uLongf produced = length;
-    uLong consumed = stream.size();
-    const int result =
-        uncompress2(length == 0 ? &nothing : output.data(), &produced, stream.data(), &consumed);
-    if (result == Z_MEM_ERROR) throw std::bad_alloc();
-    if (result != Z_OK || produced != length || consumed != stream.size()) return std::nullopt;
+    const auto read = read_zlib(stream, {length == 0 ? &nothing : output.data(), length});
+    if (!read || read->produced != length || read->consumed != stream.size()) return std::nullopt;
     return output;
 }
 
@@ -43,13 +37,12 @@ std::optional<Bytes> inflate(ByteView input, std::size_t limit, bool terminate) 
 
 std::optional<Bytes> zlib_compress(ByteView input, int level) {
     if (input.size() <= kPrefix || input.size() >= UINT32_MAX) return std::nullopt;
+    if (level == -1) level = kUsualLevel;
+    if (level < kFastestLevel || level > kSmallestLevel) level = kFastestLevel;
     Bytes output;
-    uLongf produced = compressBound(input.size());
-    if (level < Z_BEST_SPEED || level > Z_BEST_COMPRESSION) level = kFastestLevel;
-    output.extend(kPrefix + produced);
-    const int result = compress2(output.data() + kPrefix, &produced, input.data(), input.size(), level);
-    if (result == Z_MEM_ERROR) throw std::bad_alloc();
-    if (result != Z_OK || kPrefix + produced >= input.size()) return std::nullopt;
+    output.extend(input.size() - 1);
+    const std::size_t produced = write_zlib(input, {output.data() + kPrefix, output.size() - kPrefix}, level);
+    if (produced == 0) return std::nullopt;
     store_le32(output.data(), static_cast<std::uint32_t>(input.size()));
     output.resize(kPrefix + produced);
     return output;

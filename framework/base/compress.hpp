@@ -9,14 +9,12 @@
 #include <optional>
 
 #include "framework/base/bytes.hpp"
+#include "framework/base/zlib_stream.hpp"
 
 namespace muster {
 
-/// Of zlib: each higher level takes far longer for a little less.
-inline constexpr int kFastestLevel = 1;
-
-/// `level`: from 1, the fastest, to 9; others are the fastest. Nothing where the result would not be smaller,
-/// or the input is 4 GiB or more. Throws std::bad_alloc.
+/// `level`: of write_zlib, or -1 for kUsualLevel; others are the fastest. Nothing where the result would not
+/// be smaller, or the input is 4 GiB or more. Throws std::bad_alloc.
 std::optional<Bytes> zlib_compress(ByteView input, int level = kFastestLevel);
 
 /// The exact inverse. Nothing for bytes that are no such block, that do not give exactly the length they

@@ -29,7 +29,7 @@ class Muster(CMakePackage):
     depends_on("hwloc@2:")
     depends_on("libevent@2.1:+thread")
     depends_on("libtool")
-    depends_on("zlib-api")
+    depends_on("libdeflate")
     depends_on("munge", when="+munge")
     depends_on("zstd", when="+zstd")
 

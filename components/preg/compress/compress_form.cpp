@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// preg/compress: long lists compressed by zlib, in the form that OpenPMIx writes, and reads from 6.1 on.
-#include <zlib.h>
-
+// preg/compress: long lists as streams of zlib, in the form that OpenPMIx writes, and reads from 6.1 on.
+#include "framework/base/zlib_stream.hpp"
 #include "framework/preg/blob.hpp"
 
 namespace muster::preg {
@@ -22,24 +21,20 @@ class CompressForm : public BlobForm<CompressForm> {
     static bool knows(std::span<const uint8_t> stream) { return !is_zstd(stream); }
 
     static bool inflate(std::span<const uint8_t> stream, std::string& list) {
-        uLongf length = static_cast<uLongf>(list.size());
-        if (uncompress(reinterpret_cast<Bytef*>(list.data()), &length, stream.data(),
-                       static_cast<uLong>(stream.size())) != Z_OK)
-            return false;
-        list.resize(length);
-        return true;
+        const auto read = read_zlib(stream, {reinterpret_cast<uint8_t*>(list.data()), list.size()});
+        if (read) list.resize(read->produced);
+        return read.has_value();
     }
 
     bool wanted() const { return generates_; }
     pmix_status_t wrap(std::string_view list, std::string& out) const {
         if (list.size() < min_size_ || list.size() > max_size() || list.size() > UINT32_MAX)
             return PMIX_ERR_NOT_SUPPORTED;
-        uLongf size = compressBound(static_cast<uLong>(list.size()));
-        std::string stream(size, '\0');
-        if (compress2(reinterpret_cast<Bytef*>(stream.data()), &size,
-                      reinterpret_cast<const Bytef*>(list.data()), static_cast<uLong>(list.size()),
-                      Z_BEST_SPEED) != Z_OK)
-            return PMIX_ERR_NOT_SUPPORTED;
+        std::string stream(list.size(), '\0');
+        const size_t size =
+            write_zlib({reinterpret_cast<const uint8_t*>(list.data()), list.size()},
+                       {reinterpret_cast<uint8_t*>(stream.data()), stream.size()}, kFastestLevel);
+        if (size == 0) return PMIX_ERR_NOT_SUPPORTED;
         uint8_t length[kBlockLengthSize];
         store_le32(length, static_cast<uint32_t>(list.size()));
         out = blob_head(sizeof length + size);

@@ -36,7 +36,7 @@ TEST(Compress, EveryLevelIsReadByAll) {
     for (int i = 0; i < 20000; ++i)
         text += "key" + std::to_string(i * 7919 % 1000) + " ";
     std::vector<size_t> sizes;
-    for (const int level : {1, 6, 9, -1, 100}) {
+    for (const int level : {1, 6, 12, 0, 100, -1}) {
         const std::optional<Bytes> packed = zlib_compress(bytes_of(text), level);
         ASSERT_TRUE(packed.has_value()) << level;
         sizes.push_back(packed->size());
@@ -48,6 +48,7 @@ TEST(Compress, EveryLevelIsReadByAll) {
     EXPECT_LE(sizes[2], sizes[1]);
     EXPECT_EQ(sizes[3], sizes[0]) << "no level: the fastest";
     EXPECT_EQ(sizes[4], sizes[0]);
+    EXPECT_EQ(sizes[5], sizes[1]) << "libdeflate's usual level";
 }
 
 TEST(Compress, DeclinesInputThatDoesNotShrink) {
