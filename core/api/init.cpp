@@ -6,7 +6,7 @@
 #include "core/api/call.hpp"
 #include "core/client/client.hpp"
 #include "core/control/init_hold.hpp"
-#include "core/events/programming_model.hpp"
+#include "core/events/event.hpp"
 #include "core/runtime/completion.hpp"
 
 using namespace muster;

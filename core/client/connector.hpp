@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/discovery/server_uri.hpp"
+#include "core/discovery/rendezvous_file.hpp"
 #include "core/exchange/command.hpp"
 #include "core/runtime/runtime.hpp"
 #include "framework/base/bytes.hpp"

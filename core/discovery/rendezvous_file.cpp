@@ -16,8 +16,8 @@
 #include <random>
 #include <string_view>
 
-#include "core/discovery/server_uri.hpp"
 #include "framework/base/output_file.hpp"
+#include "framework/base/proc.hpp"
 
 namespace muster {
 namespace {
@@ -314,6 +314,20 @@ RendezvousFiles::~RendezvousFiles() {
             facts.st_ino == made.inode)
             ::unlinkat(made.folder.get(), made.name.c_str(), 0);
     }
+}
+
+bool split_server_uri(const std::string& uri, pmix_proc_t& server, std::string& transport) {
+    const size_t semicolon = uri.find(';');
+    if (semicolon == std::string::npos) return false;
+    const size_t dot = uri.rfind('.', semicolon);
+    if (dot == std::string::npos || dot == 0 || dot > PMIX_MAX_NSLEN) return false;
+    uint32_t rank = 0;
+    const char* end = uri.data() + semicolon;
+    const auto parsed = std::from_chars(uri.data() + dot + 1, end, rank);
+    if (parsed.ec != std::errc() || parsed.ptr != end) return false;
+    server = make_proc(std::string_view(uri).substr(0, dot), rank);
+    transport = uri.substr(semicolon + 1);
+    return !transport.empty();
 }
 
 }  // namespace muster

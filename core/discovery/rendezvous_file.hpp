@@ -4,6 +4,7 @@
 // servers.
 #pragma once
 
+#include <pmix_common.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -78,5 +79,8 @@ class RendezvousFiles {
 /// this library. Each "nspace.rank;transport". `security`: names of psec components, by comma.
 std::string rendezvous_text(const std::vector<std::string>& uris, const std::string& version,
                             const std::string& security);
+
+/// Splits "nspace.rank;transport". The namespace ends at the last dot before the semicolon.
+bool split_server_uri(const std::string& uri, pmix_proc_t& server, std::string& transport);
 
 }  // namespace muster

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The names of rendezvous files, and the search for them below a folder.
+// The names of rendezvous files, the search for them below a folder, and the servers that they name.
 #pragma once
 
 #include <sys/types.h>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/discovery/rendezvous_file.hpp"
+#include "core/runtime/runtime.hpp"
 
 namespace muster {
 
@@ -28,5 +29,11 @@ enum class RendezvousDepth { Here, Further, All };
 std::vector<std::string> search_rendezvous(const std::string& folder,
                                            const std::function<bool(const std::string& name)>& matches,
                                            RendezvousDepth depth = RendezvousDepth::All);
+
+/// The answer to PMIX_QUERY_AVAIL_SERVERS (Standard: Query): the servers of this node whose rendezvous files
+/// we may read and believe. Adds an array with one PMIX_SERVER_INFO_ARRAY a server, the newest first; each
+/// begins with PMIX_NSPACE and holds PMIX_SERVER_URI. False where `key` asks for something else, or no server
+/// is to be found. Reads files: on any thread, within the bounds of search_rendezvous().
+bool answer_available_servers(Runtime& runtime, const char* key, Info& found);
 
 }  // namespace muster

@@ -60,4 +60,8 @@ bool overlap(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t>& 
 /// Whether a code of the API names an error. Everything else is information, or belongs to applications.
 bool is_error_event(pmix_status_t status);
 
+/// The event PMIX_MODEL_DECLARED for the programming model that `directives` of PMIx_Init declare; null if
+/// they declare none. It is for this process alone, and not for default handlers.
+EventPtr model_declared(const pmix_proc_t& self, InfoView directives);
+
 }  // namespace muster

@@ -12,12 +12,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/events/handler_order.hpp"
 #include "core/runtime/keys.hpp"
 #include "framework/base/mutex.hpp"
 
 namespace muster {
-
 namespace {
 
 /// A handler may wait for a lock that the waiting thread holds.
@@ -401,6 +399,32 @@ void EventEngine::completed(pmix_status_t status, pmix_info_t* results, size_t n
     } catch (const std::bad_alloc&) {
         // The chain ends here: nothing can be said to the handlers that follow.
     }
+}
+
+std::vector<size_t> order_by_wishes(const std::vector<OrderWish>& wishes) {
+    const size_t n = wishes.size();
+    std::vector<size_t> order(n);
+    for (size_t i = 0; i < n; ++i)
+        order[i] = i;
+    // Each element has one wish, so wishes form trees: after as many rounds as there are elements all are
+    // met.
+    bool moved = true;
+    for (size_t round = 0; moved && round < n; ++round) {
+        moved = false;
+        for (size_t i = 0; i < n; ++i) {
+            if (wishes[i].other >= n || wishes[i].other == i) continue;
+            const auto self = std::ranges::find(order, i);
+            const auto other = std::ranges::find(order, wishes[i].other);
+            if ((self < other) == wishes[i].before) continue;
+            if (wishes[i].before) {
+                std::rotate(other, self, self + 1);
+            } else {
+                std::rotate(self, self + 1, other + 1);
+            }
+            moved = true;
+        }
+    }
+    return order;
 }
 
 }  // namespace muster

@@ -10,6 +10,7 @@
 #include <pmix_common.h>
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,6 +22,16 @@
 #include "framework/base/loop.hpp"
 
 namespace muster {
+
+/// One handler's wish: to stand before (or after) the one that is at `other` in the list. SIZE_MAX: no wish.
+struct OrderWish {
+    size_t other;
+    bool before;
+};
+
+/// Places the elements 0..n-1 so that each wish is met; the order stays where no wish is against it. Wishes
+/// that go in a circle are met as far as they can be.
+std::vector<size_t> order_by_wishes(const std::vector<OrderWish>& wishes);
 
 /// A handler as it was registered (PMIx_Register_event_handler).
 struct HandlerSpec {

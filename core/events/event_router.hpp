@@ -17,8 +17,8 @@
 
 #include "core/events/event.hpp"
 #include "core/events/event_store.hpp"
-#include "core/exchange/command_table.hpp"
 #include "core/exchange/peer.hpp"
+#include "core/exchange/request.hpp"
 
 namespace muster {
 

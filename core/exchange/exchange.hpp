@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "core/attribute/directives.hpp"
-#include "core/exchange/command_table.hpp"
 #include "core/exchange/group_table.hpp"
 #include "core/exchange/host.hpp"
+#include "core/exchange/request.hpp"
 #include "core/exchange/upstream.hpp"
 #include "core/runtime/runtime.hpp"
 #include "framework/base/info.hpp"

@@ -16,7 +16,6 @@
 #include "framework/base/info.hpp"
 #include "framework/base/mutex.hpp"
 #include "framework/base/proc.hpp"
-#include "framework/base/shared_lock.hpp"
 
 namespace muster {
 

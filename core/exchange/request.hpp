@@ -3,6 +3,7 @@
 // through the bounds-checked reader, calls its service, and answers with the request's tag, now or later.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -49,5 +50,32 @@ struct Request {
 
 /// A function that answers the request with a status, at any time; nothing happens once the peer is gone.
 std::function<void(pmix_status_t)> answer_later(const Request& request);
+
+/// When a request is answered. Only those that may wait are bounded in number.
+enum class AnswerTime : uint8_t { MayWait, AtOnce, Never };
+
+/// The commands that a server answers (docs/reference/wire.md, commands). Each service registers its handlers
+/// when the server is made; the server looks one up for each frame.
+class CommandTable {
+  public:
+    using Handle = std::function<void(const Request&)>;
+    struct Handler {
+        Handle run;
+        AnswerTime answer = AnswerTime::MayWait;
+    };
+
+    /// Before the first frame. A command has one handler.
+    void add(Command command, Handle run, AnswerTime answer = AnswerTime::MayWait) {
+        handlers_[static_cast<uint8_t>(command)] = {std::move(run), answer};
+    }
+    /// The handler of a command's number, or null.
+    const Handler* find(uint8_t code) const {
+        const Handler& found = handlers_[code];
+        return found.run ? &found : nullptr;
+    }
+
+  private:
+    std::array<Handler, 256> handlers_;
+};
 
 }  // namespace muster

@@ -14,7 +14,7 @@
 #include "core/groups/leave.hpp"
 #include "core/modex/modex.hpp"
 #include "core/runtime/keys.hpp"
-#include "framework/base/value_bytes.hpp"
+#include "framework/base/value.hpp"
 
 namespace muster {
 namespace {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/collective/collectives.hpp"
-#include "core/exchange/command_table.hpp"
 #include "core/exchange/exchange.hpp"
+#include "core/exchange/request.hpp"
 #include "core/groups/end_reports.hpp"
 #include "core/groups/invitation_watch.hpp"
 #include "core/groups/meetings.hpp"

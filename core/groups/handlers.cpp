@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests of clients that construct and destruct groups (docs/reference/wire.md, commands 24 and 28; the
 // replies have a form for each family of libraries).
-#include "core/exchange/job_reply.hpp"
 
 #include <algorithm>
 #include <string_view>

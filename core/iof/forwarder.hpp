@@ -14,8 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/exchange/command_table.hpp"
 #include "core/exchange/exchange.hpp"
+#include "core/exchange/request.hpp"
 #include "core/iof/input_gate.hpp"
 #include "core/iof/messages.hpp"
 #include "core/iof/piece_queue.hpp"

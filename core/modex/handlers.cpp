@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests of clients that post and get data (docs/reference/wire.md, commands): see modex.hpp.
-#include "core/exchange/command_table.hpp"
 #include "core/exchange/exchange.hpp"
 #include "core/exchange/namespaces.hpp"
+#include "core/exchange/request.hpp"
 #include "core/modex/modex.hpp"
 #include "framework/base/status.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "core/attribute/directives.hpp"
 #include "core/client/client.hpp"
-#include "core/modex/fetch.hpp"
+#include "core/modex/get.hpp"
 #include "core/runtime/completion.hpp"
 #include "core/server/server.hpp"
 #include "core/tool/tool.hpp"

@@ -10,18 +10,17 @@
 #include <string_view>
 #include <vector>
 
-#include "core/discovery/available_servers.hpp"
+#include "core/discovery/rendezvous_search.hpp"
 #include "core/events/events.hpp"
 #include "core/exchange/namespaces.hpp"
 #include "core/groups/group_server.hpp"
 #include "core/iof/forwarder.hpp"
 #include "core/iof/forwarding.hpp"
 #include "core/modex/modex.hpp"
-#include "core/query/attribute_support.hpp"
 #include "core/query/group_query.hpp"
 #include "core/query/query.hpp"
 #include "core/query/query_server.hpp"
-#include "core/query/supported_functions.hpp"
+#include "core/query/support.hpp"
 #include "core/query/waits.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/runtime/keys.hpp"

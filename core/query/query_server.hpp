@@ -2,8 +2,8 @@
 // The services of a server that know the answers to queries.
 #pragma once
 
-#include "core/exchange/command_table.hpp"
 #include "core/exchange/exchange.hpp"
+#include "core/exchange/request.hpp"
 
 namespace muster {
 

@@ -11,7 +11,7 @@
 
 #include "core/rendezvous/rendezvous_page.hpp"
 #include "framework/base/mutex.hpp"
-#include "framework/base/yielding.hpp"
+#include "framework/base/polling.hpp"
 
 namespace muster {
 

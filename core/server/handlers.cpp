@@ -2,7 +2,7 @@
 // The table of commands, and the requests that belong to the server itself. See server.hpp.
 #include "core/control/allocation.hpp"
 #include "core/credential/credential.hpp"
-#include "core/exchange/job_reply.hpp"
+#include "core/exchange/namespaces.hpp"
 #include "core/groups/construct.hpp"
 #include "core/log/log.hpp"
 #include "core/publish/directory.hpp"

@@ -14,7 +14,7 @@
 #include "core/query/group_query.hpp"
 #include "core/rendezvous/fence.hpp"
 #include "core/spawn/connect.hpp"
-#include "framework/base/info_key.hpp"
+#include "framework/base/info.hpp"
 
 namespace muster {
 

@@ -11,7 +11,7 @@
 
 #include "core/runtime/runtime.hpp"
 #include "core/setup/job_network.hpp"
-#include "framework/base/value_bytes.hpp"
+#include "framework/base/value.hpp"
 #include "framework/base/words.hpp"
 #include "framework/pnet.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "core/exchange/namespaces.hpp"
 #include "core/runtime/runtime.hpp"
-#include "framework/base/value_bytes.hpp"
+#include "framework/base/value.hpp"
 #include "framework/base/words.hpp"
 #include "framework/pnet.hpp"
 #include "framework/preg.hpp"

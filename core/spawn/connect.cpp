@@ -6,7 +6,6 @@
 
 #include "core/attribute/directives.hpp"
 #include "core/exchange/group_table.hpp"
-#include "core/exchange/job_reply.hpp"
 #include "core/exchange/namespaces.hpp"
 #include "core/runtime/lookup.hpp"
 #include "core/runtime/runtime.hpp"

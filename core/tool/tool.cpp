@@ -13,7 +13,6 @@
 #include <thread>
 
 #include "core/discovery/rendezvous_search.hpp"
-#include "core/discovery/server_uri.hpp"
 #include "core/runtime/completion.hpp"
 #include "framework/base/words.hpp"
 #include "framework/psec.hpp"

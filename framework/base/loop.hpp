@@ -18,7 +18,6 @@
 
 #include "framework/base/mutex.hpp"
 #include "framework/base/polling.hpp"
-#include "framework/base/thread_safety.hpp"
 
 namespace muster {
 

@@ -4,14 +4,69 @@
 // without it.
 #pragma once
 
+#include <pthread.h>
+
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
 
-#include "framework/base/shared_lock.hpp"
-#include "framework/base/thread_safety.hpp"
+// The annotations of the analysis; nothing for other compilers.
+#if defined(__clang__)
+#define MUSTER_THREAD_SAFETY(x) __attribute__((x))
+#else
+#define MUSTER_THREAD_SAFETY(x)
+#endif
+
+/// A class whose objects can be held.
+#define MUSTER_CAPABILITY(name) MUSTER_THREAD_SAFETY(capability(name))
+#define MUSTER_SCOPED_CAPABILITY MUSTER_THREAD_SAFETY(scoped_lockable)
+/// A member that is used while this is held only.
+#define MUSTER_GUARDED_BY(x) MUSTER_THREAD_SAFETY(guarded_by(x))
+/// A function whose caller holds this.
+#define MUSTER_REQUIRES(...) MUSTER_THREAD_SAFETY(requires_capability(__VA_ARGS__))
+/// A function that takes this, gives it back, or tries to take it.
+#define MUSTER_ACQUIRE(...) MUSTER_THREAD_SAFETY(acquire_capability(__VA_ARGS__))
+#define MUSTER_ACQUIRE_SHARED(...) MUSTER_THREAD_SAFETY(acquire_shared_capability(__VA_ARGS__))
+#define MUSTER_RELEASE(...) MUSTER_THREAD_SAFETY(release_capability(__VA_ARGS__))
+#define MUSTER_RELEASE_SHARED(...) MUSTER_THREAD_SAFETY(release_shared_capability(__VA_ARGS__))
+#define MUSTER_TRY_ACQUIRE(...) MUSTER_THREAD_SAFETY(try_acquire_capability(__VA_ARGS__))
+/// A function that checks at run time that this is held.
+#define MUSTER_ASSERTS(x) MUSTER_THREAD_SAFETY(assert_capability(x))
+/// A function that the analysis cannot follow; a comment there says why it is right.
+#define MUSTER_NO_THREAD_SAFETY_ANALYSIS MUSTER_THREAD_SAFETY(no_thread_safety_analysis)
 
 namespace muster {
+
+/// For WriteLock and ReadLock: std::shared_mutex, but a waiting writer goes before new readers, so that
+/// readers in a loop cannot keep it out for ever (glibc's default lets them). Not recursive, not for reading
+/// either: a reader that locks again while a writer waits would wait for itself.
+class MUSTER_CAPABILITY("shared lock") SharedLock {
+  public:
+    SharedLock() {
+        pthread_rwlockattr_t attributes;
+        pthread_rwlockattr_init(&attributes);
+        pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+        pthread_rwlock_init(&lock_, &attributes);
+        pthread_rwlockattr_destroy(&attributes);
+    }
+    ~SharedLock() { pthread_rwlock_destroy(&lock_); }
+    SharedLock(const SharedLock&) = delete;
+    SharedLock& operator=(const SharedLock&) = delete;
+
+    void lock() MUSTER_ACQUIRE() { checked(pthread_rwlock_wrlock(&lock_)); }
+    void unlock() MUSTER_RELEASE() { pthread_rwlock_unlock(&lock_); }
+    void lock_shared() MUSTER_ACQUIRE_SHARED() { checked(pthread_rwlock_rdlock(&lock_)); }
+    void unlock_shared() MUSTER_RELEASE_SHARED() { pthread_rwlock_unlock(&lock_); }
+
+  private:
+    /// Only a mistake of ours (a lock taken twice) can fail.
+    static void checked(int error) {
+        if (error != 0) std::abort();
+    }
+
+    pthread_rwlock_t lock_;
+};
 
 class MUSTER_CAPABILITY("mutex") Mutex {
   public:

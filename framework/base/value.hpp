@@ -13,10 +13,20 @@
 #include <type_traits>
 #include <utility>
 
+#include "framework/base/bytes.hpp"
 #include "framework/base/element.hpp"
 #include "framework/base/proc.hpp"
 
 namespace muster {
+
+/// The bytes of a byte object or a regex, as long as the value lives; none for a null value, another type, or
+/// where there is nothing behind the count.
+inline ByteView value_as_bytes(const pmix_value_t* value) {
+    if (value == nullptr || (value->type != PMIX_BYTE_OBJECT && value->type != PMIX_REGEX)) return {};
+    const pmix_byte_object_t& bytes = value->data.bo;
+    if (bytes.bytes == nullptr) return {};
+    return {reinterpret_cast<const uint8_t*>(bytes.bytes), bytes.size};
+}
 
 /// Deep copy into raw memory; dst is untouched on failure. Errors as data_copy_elements, and
 /// PMIX_ERR_NOT_SUPPORTED for a type that a value cannot hold.

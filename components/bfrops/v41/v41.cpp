@@ -9,8 +9,8 @@
 #include "components/bfrops/v41/decoder.hpp"
 #include "components/bfrops/v41/encoder.hpp"
 #include "framework/base/element.hpp"
+#include "framework/base/own_component.hpp"
 #include "framework/bfrops.hpp"
-#include "framework/object_component.hpp"
 
 namespace muster {
 namespace {

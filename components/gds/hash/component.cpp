@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gds/hash: the descriptor.
 #include "components/gds/hash/hash_store.hpp"
-#include "framework/object_component.hpp"
+#include "framework/base/own_component.hpp"
 
 static std::unique_ptr<muster::Gds> make(muster::sdk::Host) {
     return std::make_unique<muster::gds::HashStore>();

@@ -7,7 +7,6 @@
 #include "components/gds/hash/job.hpp"
 #include "components/gds/hash/resources.hpp"
 #include "framework/base/mutex.hpp"
-#include "framework/base/shared_lock.hpp"
 #include "framework/gds/realm.hpp"
 
 namespace muster::gds {

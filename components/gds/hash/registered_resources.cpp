@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "components/gds/hash/registration.hpp"
-#include "framework/base/info_key.hpp"
+#include "framework/base/info.hpp"
 #include "framework/base/words.hpp"
 
 namespace muster::gds {

@@ -7,8 +7,8 @@
 #include <span>
 
 #include "framework/base/complete.hpp"
-#include "framework/base/info_key.hpp"
-#include "framework/base/value_bytes.hpp"
+#include "framework/base/info.hpp"
+#include "framework/base/value.hpp"
 #include "framework/base/words.hpp"
 #include "framework/preg/regex2.hpp"
 

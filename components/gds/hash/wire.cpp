@@ -6,7 +6,7 @@
 
 #include "components/gds/hash/find.hpp"
 #include "components/gds/hash/registration.hpp"
-#include "framework/base/value_bytes.hpp"
+#include "framework/base/value.hpp"
 
 namespace muster::gds {
 

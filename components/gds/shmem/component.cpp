@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gds/shmem: the descriptor.
 #include "components/gds/shmem/shmem_store.hpp"
-#include "framework/object_component.hpp"
+#include "framework/base/own_component.hpp"
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include "components/pnet/tcp/ports.hpp"
 #include "framework/base/info.hpp"
 #include "framework/base/own_component.hpp"
-#include "framework/base/value_bytes.hpp"
+#include "framework/base/value.hpp"
 #include "framework/base/words.hpp"
 
 extern char** environ;

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "components/ptl/tcp/tcp.hpp"
-#include "framework/object_component.hpp"
+#include "framework/base/own_component.hpp"
 
 namespace {
 

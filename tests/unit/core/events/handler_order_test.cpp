@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // "Before" and "after" among handlers of one category.
-#include "core/events/handler_order.hpp"
+#include "core/events/event_engine.hpp"
 #include "tests/covers.hpp"
 
 #include <gtest/gtest.h>

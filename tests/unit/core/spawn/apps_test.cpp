@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "core/spawn/apps.hpp"
+#include "core/spawn/spawn.hpp"
 #include "framework/base/argv.hpp"
 
 namespace muster {

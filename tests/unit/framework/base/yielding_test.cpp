@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // When a thread that waits yields before it sleeps.
-#include "framework/base/yielding.hpp"
+#include "framework/base/polling.hpp"
 
 #include <gtest/gtest.h>
 

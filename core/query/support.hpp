@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which attributes are supported, by function and level (Standard: PMIX_QUERY_ATTRIBUTE_SUPPORT): the
-// library's own from a table, the host's as it registers them (PMIx_Register_attributes).
+// Which functions and attributes are supported, by level (Standard: PMIX_CLIENT_FUNCTIONS and its like,
+// PMIX_QUERY_ATTRIBUTE_SUPPORT): the library's own from tables, the host's by its upcalls and as it registers
+// attributes (PMIx_Register_attributes).
 #pragma once
+
+#include <pmix_server.h>
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "framework/base/info.hpp"
@@ -29,5 +33,12 @@ class HostAttributes {
 /// adds an entry of that key to `found`, an array with an info for each function, whose value is an array of
 /// pmix_regattr_t. `functions`: comma list, or "all". False where nothing is known of them.
 bool add_attribute_support(const char* level, const char* functions, const HostAttributes* host, Info& found);
+
+/// The names of the library's functions for PMIX_CLIENT_FUNCTIONS, PMIX_SERVER_FUNCTIONS or
+/// PMIX_TOOL_FUNCTIONS, with a space between two; empty for other keys.
+std::string_view functions_of_level(const char* level);
+
+/// The functions that users call and that an upcall of the host serves.
+std::vector<std::string> functions_of_host(const pmix_server_module_t& module);
 
 }  // namespace muster
