@@ -91,10 +91,6 @@ std::vector<std::pair<std::string, std::optional<std::string>>> environment_of(c
 /// express them.
 std::string multi_prog_lines(const Options& options);
 
-/// LD_LIBRARY_PATH without the folder of Muster's library, or nothing where it has none. PRRTE's programs use
-/// the inside of OpenPMIx, and do not start with another library.
-std::optional<std::string> library_path_of_prrte();
-
 Command srun_command(const Options& options, const SlurmAllocation& allocation);
 Command prterun_command(const Options& options);
 

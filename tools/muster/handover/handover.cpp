@@ -18,7 +18,6 @@
 
 #include "tools/muster/command_line/settings.hpp"
 #include "tools/muster/jobs/hosts.hpp"
-#include "tools/muster/jobs/machines.hpp"
 #include "tools/muster/jobs/words.hpp"
 
 namespace muster::launcher {

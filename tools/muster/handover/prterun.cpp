@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The command line as prterun's. Spelled so that PRRTE 3 to 5 take it.
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <pmix.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <initializer_list>
+#include <system_error>
 
 #include "tools/muster/command_line/settings.hpp"
 #include "tools/muster/handover/command.hpp"
@@ -22,6 +25,24 @@ namespace for_prterun {
 namespace {
 
 using enum Setting;
+
+/// Whether the folder holds the library that this process uses, under the name by which programs load it.
+bool holds_our_library(const std::string& folder) {
+    Dl_info here{};
+    if (folder.empty() || dladdr(reinterpret_cast<const void*>(&PMIx_Get_version), &here) == 0) return false;
+    std::error_code error;
+    return std::filesystem::equivalent(folder + "/libpmix.so.2", here.dli_fname, error) && !error;
+}
+
+/// LD_LIBRARY_PATH without the folder of Muster's library, or nothing where it has none. PRRTE's programs use
+/// the inside of OpenPMIx, and do not start with another library.
+std::optional<std::string> library_path_of_prrte() {
+    const char* path = getenv("LD_LIBRARY_PATH");
+    if (path == nullptr) return std::nullopt;
+    std::vector<std::string> folders = split(path, ':');
+    if (std::erase_if(folders, holds_our_library) == 0) return std::nullopt;
+    return fmt::format("{}", fmt::join(folders, ":"));
+}
 
 /// Collects prterun's options.
 class Prterun {

@@ -10,6 +10,11 @@
 
 namespace muster::launcher {
 
+/// Whether the name means this machine: localhost, the host's name with or without its domain, or a name or
+/// an address that resolves to an address of one of its interfaces. May ask the name service; a name that is
+/// not known there is not ours.
+bool is_this_machine(const std::string& name);
+
 /// A host as it is written.
 struct Mention {
     std::string name;
