@@ -36,42 +36,36 @@ Link::Done answer_with(pmix_modex_cbfunc_t callback, void* data) {
 
 pmix_status_t fence_nb(const pmix_proc_t procs[], size_t count, const pmix_info_t info[], size_t info_count,
                        char* bytes, size_t size, pmix_modex_cbfunc_t callback, void* data) {
-    return guarded([&]() -> pmix_status_t {
-        if (procs == nullptr || count == 0) return PMIX_ERR_BAD_PARAM;
-        uint32_t seconds = 0;
-        const pmix_status_t status = read_directives("fence_nb", {info, info_count}, seconds);
-        if (status != PMIX_SUCCESS) return status;
-        ask_launcher(Topic::Fence,
-                     pack(Collectives::Request{Kind::Fence, names_of(procs, count), seconds},
-                          std::string_view(bytes, bytes != nullptr ? size : 0)),
-                     answer_with(callback, data));
-        return PMIX_SUCCESS;
-    });
+    if (procs == nullptr || count == 0) return PMIX_ERR_BAD_PARAM;
+    uint32_t seconds = 0;
+    const pmix_status_t status = read_directives("fence_nb", {info, info_count}, seconds);
+    if (status != PMIX_SUCCESS) return status;
+    ask_launcher(Topic::Fence,
+                 pack(Collectives::Request{Kind::Fence, names_of(procs, count), seconds},
+                      std::string_view(bytes, bytes != nullptr ? size : 0)),
+                 answer_with(callback, data));
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t direct_modex(const pmix_proc_t* proc, const pmix_info_t info[], size_t count,
                            pmix_modex_cbfunc_t callback, void* data) {
-    return guarded([&]() -> pmix_status_t {
-        uint32_t seconds = 0;
-        const pmix_status_t status = read_directives("direct_modex", {info, count}, seconds);
-        if (status != PMIX_SUCCESS) return status;
-        ask_launcher(Topic::Modex, pack(name_of(*proc), seconds), answer_with(callback, data));
-        return PMIX_SUCCESS;
-    });
+    uint32_t seconds = 0;
+    const pmix_status_t status = read_directives("direct_modex", {info, count}, seconds);
+    if (status != PMIX_SUCCESS) return status;
+    ask_launcher(Topic::Modex, pack(name_of(*proc), seconds), answer_with(callback, data));
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t ask(Kind kind, const pmix_proc_t procs[], size_t count, const pmix_info_t info[],
                   size_t info_count, pmix_op_cbfunc_t callback, void* data) {
-    return guarded([&]() -> pmix_status_t {
-        if (procs == nullptr || count == 0) return PMIX_ERR_BAD_PARAM;
-        uint32_t seconds = 0;
-        const pmix_status_t status =
-            read_directives(kind == Kind::Connect ? "connect" : "disconnect", {info, info_count}, seconds);
-        if (status != PMIX_SUCCESS) return status;
-        ask_launcher(Topic::Connect, pack(Collectives::Request{kind, names_of(procs, count), seconds}, ""),
-                     done_op(callback, data));
-        return PMIX_SUCCESS;
-    });
+    if (procs == nullptr || count == 0) return PMIX_ERR_BAD_PARAM;
+    uint32_t seconds = 0;
+    const pmix_status_t status =
+        read_directives(kind == Kind::Connect ? "connect" : "disconnect", {info, info_count}, seconds);
+    if (status != PMIX_SUCCESS) return status;
+    ask_launcher(Topic::Connect, pack(Collectives::Request{kind, names_of(procs, count), seconds}, ""),
+                 done_op(callback, data));
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t connect(const pmix_proc_t procs[], size_t count, const pmix_info_t info[], size_t info_count,
@@ -87,10 +81,10 @@ pmix_status_t disconnect(const pmix_proc_t procs[], size_t count, const pmix_inf
 }  // namespace
 
 void add_collective_upcalls(pmix_server_module_t& module) {
-    module.fence_nb = fence_nb;
-    module.direct_modex = direct_modex;
-    module.connect = connect;
-    module.disconnect = disconnect;
+    module.fence_nb = upcall<fence_nb>;
+    module.direct_modex = upcall<direct_modex>;
+    module.connect = upcall<connect>;
+    module.disconnect = upcall<disconnect>;
 }
 
 }  // namespace muster::launcher

@@ -46,21 +46,19 @@ pmix_status_t read_directive(const pmix_info_t& info, std::vector<Control::Step>
 
 pmix_status_t job_control(const pmix_proc_t* requestor, const pmix_proc_t targets[], size_t target_count,
                           const pmix_info_t info[], size_t count, pmix_info_cbfunc_t callback, void* data) {
-    return guarded([&]() -> pmix_status_t {
-        std::vector<ProcName> procs = names_of(targets, target_count);
-        // Without targets, the request is for all of the requestor's job.
-        if (procs.empty()) procs.push_back({name_of(*requestor).nspace, PMIX_RANK_WILDCARD});
-        std::vector<Control::Step> steps;
-        for (const pmix_info_t& one : Infos(info, count)) {
-            const pmix_status_t status = read_directive(one, steps);
-            if (status != PMIX_SUCCESS) return status;
-        }
-        if (steps.empty()) return PMIX_OPERATION_SUCCEEDED;
-        ask_launcher(Topic::Control, pack(procs, steps), [callback, data](pmix_status_t status, Buffer&) {
-            callback(status, nullptr, 0, data, nullptr, nullptr);
-        });
-        return PMIX_SUCCESS;
+    std::vector<ProcName> procs = names_of(targets, target_count);
+    // Without targets, the request is for all of the requestor's job.
+    if (procs.empty()) procs.push_back({name_of(*requestor).nspace, PMIX_RANK_WILDCARD});
+    std::vector<Control::Step> steps;
+    for (const pmix_info_t& one : Infos(info, count)) {
+        const pmix_status_t status = read_directive(one, steps);
+        if (status != PMIX_SUCCESS) return status;
+    }
+    if (steps.empty()) return PMIX_OPERATION_SUCCEEDED;
+    ask_launcher(Topic::Control, pack(procs, steps), [callback, data](pmix_status_t status, Buffer&) {
+        callback(status, nullptr, 0, data, nullptr, nullptr);
     });
+    return PMIX_SUCCESS;
 }
 
 /// The launcher has a process set defined on every node.
@@ -74,7 +72,7 @@ void define_set(uint64_t, Buffer& in) {
 }  // namespace
 
 void add_control_upcalls(pmix_server_module_t& module) {
-    module.job_control = job_control;
+    module.job_control = upcall<job_control>;
     this_node().on(Topic::Control, define_set);
 }
 

@@ -51,35 +51,33 @@ pmix_status_t deregister_events(pmix_status_t*, size_t, pmix_op_cbfunc_t, void*)
 
 pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t* source, pmix_data_range_t range,
                            pmix_info_t info[], size_t count, pmix_op_cbfunc_t callback, void* data) {
-    return guarded([&]() -> pmix_status_t {
-        std::vector<Control::Step> steps;
-        if (const pmix_status_t bad = read_wishes({info, count}, steps); bad != PMIX_SUCCESS) return bad;
-        if (code == PMIX_READY_FOR_DEBUG) {
-            const std::string place = Infos(info, count).text(PMIX_BREAKPOINT);
-            on_loop([body = pack(name_of(*source), place), callback, data] {
-                this_node().link().tell(Topic::Debug, body);
-                if (callback != nullptr) callback(PMIX_SUCCESS, data);
-            });
-            return PMIX_SUCCESS;
-        }
-        Notice notice;
-        notice.code = code;
-        notice.source = name_of(*source);
-        notice.range = range;
-        notice.targets = Infos(info, count).procs(PMIX_EVENT_CUSTOM_RANGE);
-        notice.info = packed(info, count, PMIX_INFO);
-        // The end comes behind the event.
-        Link::Done done = done_op(callback, data);
-        if (!steps.empty()) {
-            done = [done, wishes = pack(affected_by(notice.source, {info, count}), steps)](
-                       pmix_status_t status, Buffer& in) {
-                if (status != PMIX_SUCCESS) return done(status, in);
-                this_node().link().ask(Topic::Control, wishes, done);
-            };
-        }
-        ask_launcher(Topic::Event, pack(notice), std::move(done));
+    std::vector<Control::Step> steps;
+    if (const pmix_status_t bad = read_wishes({info, count}, steps); bad != PMIX_SUCCESS) return bad;
+    if (code == PMIX_READY_FOR_DEBUG) {
+        const std::string place = Infos(info, count).text(PMIX_BREAKPOINT);
+        on_loop([body = pack(name_of(*source), place), callback, data] {
+            this_node().link().tell(Topic::Debug, body);
+            if (callback != nullptr) callback(PMIX_SUCCESS, data);
+        });
         return PMIX_SUCCESS;
-    });
+    }
+    Notice notice;
+    notice.code = code;
+    notice.source = name_of(*source);
+    notice.range = range;
+    notice.targets = Infos(info, count).procs(PMIX_EVENT_CUSTOM_RANGE);
+    notice.info = packed(info, count, PMIX_INFO);
+    // The end comes behind the event.
+    Link::Done done = done_op(callback, data);
+    if (!steps.empty()) {
+        done = [done, wishes = pack(affected_by(notice.source, {info, count}), steps)](pmix_status_t status,
+                                                                                       Buffer& in) {
+            if (status != PMIX_SUCCESS) return done(status, in);
+            this_node().link().ask(Topic::Control, wishes, done);
+        };
+    }
+    ask_launcher(Topic::Event, pack(notice), std::move(done));
+    return PMIX_SUCCESS;
 }
 
 /// The attributes of an event, alive until the library has passed it on.
@@ -152,7 +150,7 @@ void on_notice(uint64_t, Buffer& in) {
 void add_event_upcalls(pmix_server_module_t& module) {
     module.register_events = register_events;
     module.deregister_events = deregister_events;
-    module.notify_event = notify_event;
+    module.notify_event = upcall<notify_event>;
     this_node().on(Topic::Event, on_notice);
 }
 

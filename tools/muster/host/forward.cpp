@@ -13,32 +13,28 @@ namespace {
 pmix_status_t iof_pull(const pmix_proc_t procs[], size_t count, const pmix_info_t directives[],
                        size_t directive_count, pmix_iof_channel_t channels, pmix_op_cbfunc_t callback,
                        void* data) {
-    return guarded([&]() -> pmix_status_t {
-        const Infos wanted(directives, directive_count);
-        const pmix_status_t status = check_required("iof_pull", wanted);
-        if (status != PMIX_SUCCESS) return status;
-        const Forwards::Request request =
-            wanted.is_true(PMIX_IOF_STOP) ? Forwards::Request::Stop : Forwards::Request::Pull;
-        ask_launcher(Topic::Forward,
-                     pack(request, names_of(procs, count), uint32_t{channels}, wanted.is_true(PMIX_IOF_COPY)),
-                     done_op(callback, data));
-        return PMIX_SUCCESS;
-    });
+    const Infos wanted(directives, directive_count);
+    const pmix_status_t status = check_required("iof_pull", wanted);
+    if (status != PMIX_SUCCESS) return status;
+    const Forwards::Request request =
+        wanted.is_true(PMIX_IOF_STOP) ? Forwards::Request::Stop : Forwards::Request::Pull;
+    ask_launcher(Topic::Forward,
+                 pack(request, names_of(procs, count), uint32_t{channels}, wanted.is_true(PMIX_IOF_COPY)),
+                 done_op(callback, data));
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t push_stdin(const pmix_proc_t*, const pmix_proc_t targets[], size_t count,
                          const pmix_info_t directives[], size_t directive_count,
                          const pmix_byte_object_t* object, pmix_op_cbfunc_t callback, void* data) {
-    return guarded([&]() -> pmix_status_t {
-        const pmix_status_t status = check_required("push_stdin", {directives, directive_count});
-        if (status != PMIX_SUCCESS) return status;
-        std::string bytes;
-        if (object != nullptr && object->bytes != nullptr) bytes.assign(object->bytes, object->size);
-        const bool last = bytes.empty() || Infos(directives, directive_count).is_true(PMIX_IOF_COMPLETE);
-        ask_launcher(Topic::Forward, pack(Forwards::Request::Push, names_of(targets, count), last, bytes),
-                     done_op(callback, data));
-        return PMIX_SUCCESS;
-    });
+    const pmix_status_t status = check_required("push_stdin", {directives, directive_count});
+    if (status != PMIX_SUCCESS) return status;
+    std::string bytes;
+    if (object != nullptr && object->bytes != nullptr) bytes.assign(object->bytes, object->size);
+    const bool last = bytes.empty() || Infos(directives, directive_count).is_true(PMIX_IOF_COMPLETE);
+    ask_launcher(Topic::Forward, pack(Forwards::Request::Push, names_of(targets, count), last, bytes),
+                 done_op(callback, data));
+    return PMIX_SUCCESS;
 }
 
 /// A piece of output while the library has it.
@@ -107,8 +103,8 @@ void stop_forwarding(const ProcName& tool) {
 }
 
 void add_forward_upcalls(pmix_server_module_t& module) {
-    module.iof_pull = iof_pull;
-    module.push_stdin = push_stdin;
+    module.iof_pull = upcall<iof_pull>;
+    module.push_stdin = upcall<push_stdin>;
     this_node().on(Topic::Forward, deliver);
 }
 

@@ -34,47 +34,44 @@ Link::Done answer_with(pmix_info_cbfunc_t callback, void* data) {
 
 pmix_status_t group(pmix_group_operation_t operation, char id[], const pmix_proc_t procs[], size_t count,
                     const pmix_info_t info[], size_t info_count, pmix_info_cbfunc_t callback, void* data) {
-    return guarded([&]() -> pmix_status_t {
-        const Infos directives(info, info_count);
-        const std::optional<uint32_t> seconds = directives.timeout();
-        if (id == nullptr || !seconds) return PMIX_ERR_BAD_PARAM;
-        if (operation != PMIX_GROUP_CONSTRUCT && operation != PMIX_GROUP_DESTRUCT)
-            return PMIX_ERR_NOT_SUPPORTED;
-        const pmix_status_t status = check_required("group", directives);
-        if (status != PMIX_SUCCESS) return status;
-        const pmix_info_t* endpoints = directives.find(PMIX_GROUP_ENDPT_DATA);
-        // The launcher gets departures and counts without these processes. It gets no failure of a process
-        // that has finalized and keeps running.
-        if (directives.find(MUSTER_GROUP_STANDIN) != nullptr && endpoints == nullptr)
-            return PMIX_OPERATION_SUCCEEDED;
-        const auto wanted = [&](const char* key) { return directives.is_true(key); };
-        GroupRequest request;
-        request.operation = operation == PMIX_GROUP_CONSTRUCT ? GroupRequest::Operation::Construct
-                                                              : GroupRequest::Operation::Destruct;
-        request.id = id;
-        request.procs = names_of(procs, count);
-        request.seconds = *seconds;
-        if (wanted(PMIX_GROUP_ASSIGN_CONTEXT_ID)) request.flags |= GroupRequest::AssignId;
-        if (wanted(PMIX_GROUP_OPTIONAL)) request.flags |= GroupRequest::Optional | GroupRequest::Tolerant;
-        if (wanted(PMIX_GROUP_FT_COLLECTIVE) || wanted(PMIX_GROUP_NOTIFY_TERMINATION))
-            request.flags |= GroupRequest::Tolerant;
-        if (directives.find(PMIX_GROUP_BOOTSTRAP) != nullptr) {
-            const std::optional<int64_t> number = directives.integer(PMIX_GROUP_BOOTSTRAP);
-            if (!number || *number <= 0 || *number > UINT32_MAX) return PMIX_ERR_BAD_PARAM;
-            request.flags |= GroupRequest::Bootstrap;
-            request.leaders = static_cast<uint32_t>(*number);
-            request.added = directives.procs(PMIX_GROUP_ADD_MEMBERS);
-        } else if (count == 0) {
-            request.flags |= GroupRequest::Added;
-            request.procs = directives.procs(PMIX_PROCID);
-        }
-        request.local_status =
-            static_cast<int32_t>(directives.integer(PMIX_LOCAL_COLLECTIVE_STATUS).value_or(PMIX_SUCCESS));
-        if (endpoints != nullptr && endpoints->value.type == PMIX_BYTE_OBJECT)
-            request.data.assign(endpoints->value.data.bo.bytes, endpoints->value.data.bo.size);
-        ask_launcher(Topic::Group, pack(request), answer_with(callback, data));
-        return PMIX_SUCCESS;
-    });
+    const Infos directives(info, info_count);
+    const std::optional<uint32_t> seconds = directives.timeout();
+    if (id == nullptr || !seconds) return PMIX_ERR_BAD_PARAM;
+    if (operation != PMIX_GROUP_CONSTRUCT && operation != PMIX_GROUP_DESTRUCT) return PMIX_ERR_NOT_SUPPORTED;
+    const pmix_status_t status = check_required("group", directives);
+    if (status != PMIX_SUCCESS) return status;
+    const pmix_info_t* endpoints = directives.find(PMIX_GROUP_ENDPT_DATA);
+    // The launcher gets departures and counts without these processes. It gets no failure of a process
+    // that has finalized and keeps running.
+    if (directives.find(MUSTER_GROUP_STANDIN) != nullptr && endpoints == nullptr)
+        return PMIX_OPERATION_SUCCEEDED;
+    const auto wanted = [&](const char* key) { return directives.is_true(key); };
+    GroupRequest request;
+    request.operation = operation == PMIX_GROUP_CONSTRUCT ? GroupRequest::Operation::Construct
+                                                          : GroupRequest::Operation::Destruct;
+    request.id = id;
+    request.procs = names_of(procs, count);
+    request.seconds = *seconds;
+    if (wanted(PMIX_GROUP_ASSIGN_CONTEXT_ID)) request.flags |= GroupRequest::AssignId;
+    if (wanted(PMIX_GROUP_OPTIONAL)) request.flags |= GroupRequest::Optional | GroupRequest::Tolerant;
+    if (wanted(PMIX_GROUP_FT_COLLECTIVE) || wanted(PMIX_GROUP_NOTIFY_TERMINATION))
+        request.flags |= GroupRequest::Tolerant;
+    if (directives.find(PMIX_GROUP_BOOTSTRAP) != nullptr) {
+        const std::optional<int64_t> number = directives.integer(PMIX_GROUP_BOOTSTRAP);
+        if (!number || *number <= 0 || *number > UINT32_MAX) return PMIX_ERR_BAD_PARAM;
+        request.flags |= GroupRequest::Bootstrap;
+        request.leaders = static_cast<uint32_t>(*number);
+        request.added = directives.procs(PMIX_GROUP_ADD_MEMBERS);
+    } else if (count == 0) {
+        request.flags |= GroupRequest::Added;
+        request.procs = directives.procs(PMIX_PROCID);
+    }
+    request.local_status =
+        static_cast<int32_t>(directives.integer(PMIX_LOCAL_COLLECTIVE_STATUS).value_or(PMIX_SUCCESS));
+    if (endpoints != nullptr && endpoints->value.type == PMIX_BYTE_OBJECT)
+        request.data.assign(endpoints->value.data.bo.bytes, endpoints->value.data.bo.size);
+    ask_launcher(Topic::Group, pack(request), answer_with(callback, data));
+    return PMIX_SUCCESS;
 }
 
 /// The groups that the library of this node knows.
@@ -136,7 +133,7 @@ void list_groups(std::function<void(std::vector<KnownGroup> groups)> done) {
 }
 
 void add_group_upcalls(pmix_server_module_t& module) {
-    module.group = group;
+    module.group = upcall<group>;
     this_node().on(Topic::KnownGroups, ask_library);
 }
 

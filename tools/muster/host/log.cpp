@@ -59,29 +59,27 @@ bool is_ours(const pmix_info_t& entry) {
 pmix_status_t log2(const pmix_proc_t* client, const pmix_info_t entries[], size_t count,
                    const pmix_info_t directives[], size_t directive_count, pmix_op_cbfunc_t callback,
                    void* data) {
-    return guarded([&]() -> pmix_status_t {
-        for (size_t i = 0; i < count; ++i) {
-            if (!is_ours(entries[i])) return PMIX_ERR_NOT_SUPPORTED;
-            if (entries[i].value.type != PMIX_STRING) return PMIX_ERR_BAD_PARAM;
-        }
-        const Infos how(directives, directive_count);
-        const pmix_status_t status = check_required("log2", how);
-        if (status != PMIX_SUCCESS) return status;
-        const size_t last = how.is_true(PMIX_LOG_ONCE) ? 1 : count;
-        std::string texts[2];
-        for (size_t i = 0; i < last; ++i) {
-            const bool to_error = PMIX_CHECK_KEY(&entries[i], PMIX_LOG_STDERR);
-            texts[to_error ? 1 : 0] += marked(text_of(entries[i].value), *client, how, to_error);
-        }
-        on_loop([out = texts[0], err = texts[1], done = done_op(callback, data)] {
-            const bool both = !out.empty() && !err.empty();
-            // Asked in order, answered in order: the last answer is for both.
-            if (both) this_node().link().ask(Topic::Log, pack(false, out), [](pmix_status_t, Buffer&) {});
-            const bool to_error = !err.empty();
-            this_node().link().ask(Topic::Log, pack(to_error, to_error ? err : out), done);
-        });
-        return PMIX_SUCCESS;
+    for (size_t i = 0; i < count; ++i) {
+        if (!is_ours(entries[i])) return PMIX_ERR_NOT_SUPPORTED;
+        if (entries[i].value.type != PMIX_STRING) return PMIX_ERR_BAD_PARAM;
+    }
+    const Infos how(directives, directive_count);
+    const pmix_status_t status = check_required("log2", how);
+    if (status != PMIX_SUCCESS) return status;
+    const size_t last = how.is_true(PMIX_LOG_ONCE) ? 1 : count;
+    std::string texts[2];
+    for (size_t i = 0; i < last; ++i) {
+        const bool to_error = PMIX_CHECK_KEY(&entries[i], PMIX_LOG_STDERR);
+        texts[to_error ? 1 : 0] += marked(text_of(entries[i].value), *client, how, to_error);
+    }
+    on_loop([out = texts[0], err = texts[1], done = done_op(callback, data)] {
+        const bool both = !out.empty() && !err.empty();
+        // Asked in order, answered in order: the last answer is for both.
+        if (both) this_node().link().ask(Topic::Log, pack(false, out), [](pmix_status_t, Buffer&) {});
+        const bool to_error = !err.empty();
+        this_node().link().ask(Topic::Log, pack(to_error, to_error ? err : out), done);
     });
+    return PMIX_SUCCESS;
 }
 
 /// Alive until the library has written it.
@@ -127,7 +125,7 @@ void write_line(uint64_t, Buffer& in) {
 }  // namespace
 
 void add_log_upcalls(pmix_server_module_t& module) {
-    module.log2 = log2;
+    module.log2 = upcall<log2>;
     this_node().on(Topic::Log, write_line);
 }
 

@@ -50,36 +50,33 @@ bool read_ids(Directory::Ids& ids, const Infos& permissions, const char* key) {
 
 pmix_status_t publish(const pmix_proc_t* proc, const pmix_info_t info[], size_t count,
                       pmix_op_cbfunc_t callback, void* data) {
-    return guarded([&]() -> pmix_status_t {
-        const Infos given(info, count);
-        std::optional<PublishRange> range;
-        if (!range_of(given, range) || !given.timeout()) return PMIX_ERR_BAD_PARAM;
-        const pmix_status_t status = check_required("publish", given);
-        if (status != PMIX_SUCCESS) return status;
-        Directory::Publication publication;
-        if (range) publication.range = *range;
-        if (given.find(PMIX_PERSISTENCE) != nullptr) {
-            const std::optional<int64_t> value = given.integer(PMIX_PERSISTENCE);
-            if (!value || *value < PMIX_PERSIST_INDEF || *value > PMIX_PERSIST_NSPACE)
-                return PMIX_ERR_BAD_PARAM;
-            publication.persistence = static_cast<uint32_t>(*value);
-        }
-        if (const pmix_info_t* access = given.find(PMIX_ACCESS_PERMISSIONS)) {
-            const std::optional<Infos> permissions = Infos::of(access->value);
-            if (!permissions || !read_ids(publication.uids, *permissions, PMIX_ACCESS_USERIDS) ||
-                !read_ids(publication.gids, *permissions, PMIX_ACCESS_GRPIDS))
-                return PMIX_ERR_BAD_PARAM;
-        }
-        for (const pmix_info_t& one : given) {
-            if (is_directive(one)) continue;
-            publication.values.emplace_back(std::string(one.key, strnlen(one.key, PMIX_MAX_KEYLEN)),
-                                            packed(&one, 1, PMIX_INFO));
-        }
-        if (publication.values.empty()) return PMIX_ERR_BAD_PARAM;
-        ask_launcher(Topic::Publish, pack(Directory::Request::Publish, party_of(*proc, given), publication),
-                     done_op(callback, data));
-        return PMIX_SUCCESS;
-    });
+    const Infos given(info, count);
+    std::optional<PublishRange> range;
+    if (!range_of(given, range) || !given.timeout()) return PMIX_ERR_BAD_PARAM;
+    const pmix_status_t status = check_required("publish", given);
+    if (status != PMIX_SUCCESS) return status;
+    Directory::Publication publication;
+    if (range) publication.range = *range;
+    if (given.find(PMIX_PERSISTENCE) != nullptr) {
+        const std::optional<int64_t> value = given.integer(PMIX_PERSISTENCE);
+        if (!value || *value < PMIX_PERSIST_INDEF || *value > PMIX_PERSIST_NSPACE) return PMIX_ERR_BAD_PARAM;
+        publication.persistence = static_cast<uint32_t>(*value);
+    }
+    if (const pmix_info_t* access = given.find(PMIX_ACCESS_PERMISSIONS)) {
+        const std::optional<Infos> permissions = Infos::of(access->value);
+        if (!permissions || !read_ids(publication.uids, *permissions, PMIX_ACCESS_USERIDS) ||
+            !read_ids(publication.gids, *permissions, PMIX_ACCESS_GRPIDS))
+            return PMIX_ERR_BAD_PARAM;
+    }
+    for (const pmix_info_t& one : given) {
+        if (is_directive(one)) continue;
+        publication.values.emplace_back(std::string(one.key, strnlen(one.key, PMIX_MAX_KEYLEN)),
+                                        packed(&one, 1, PMIX_INFO));
+    }
+    if (publication.values.empty()) return PMIX_ERR_BAD_PARAM;
+    ask_launcher(Topic::Publish, pack(Directory::Request::Publish, party_of(*proc, given), publication),
+                 done_op(callback, data));
+    return PMIX_SUCCESS;
 }
 
 std::vector<std::string> keys_of(char** keys) {
@@ -135,51 +132,47 @@ void give(pmix_lookup_cbfunc_t callback, void* data, Wanted wanted, pmix_status_
 
 pmix_status_t lookup(const pmix_proc_t* proc, char** keys, const pmix_info_t info[], size_t count,
                      pmix_lookup_cbfunc_t callback, void* data) {
-    return guarded([&]() -> pmix_status_t {
-        const Infos given(info, count);
-        std::optional<PublishRange> range;
-        const std::optional<uint32_t> seconds = given.timeout();
-        if (!seconds) return PMIX_ERR_BAD_PARAM;
-        if (const pmix_status_t bad = check_required("lookup", given); bad != PMIX_SUCCESS) return bad;
-        // A range without a rule about publishers selects all of them, as in PRRTE.
-        if (!range_of(given, range)) range.reset();
-        const pmix_info_t* wait = given.find(PMIX_WAIT);
-        // The number of values to wait for; 0, and a flag, mean all.
-        const int64_t wanted =
-            wait != nullptr && wait->value.type != PMIX_BOOL ? integer_of(wait->value).value_or(0) : 0;
-        if (wanted < 0 || wanted > UINT32_MAX) return PMIX_ERR_BAD_PARAM;
-        const bool waits = wait != nullptr && (wait->value.type != PMIX_BOOL || wait->value.data.flag);
-        Directory::Wish wish{range, keys_of(keys), waits, static_cast<uint32_t>(wanted), *seconds};
-        const Wanted ids{take(wish.keys, PMIX_USERID), take(wish.keys, PMIX_GRPID)};
-        ask_launcher(Topic::Publish, pack(Directory::Request::Lookup, party_of(*proc, given), wish),
-                     [ids, callback, data](pmix_status_t status, Buffer& found) {
-                         give(callback, data, ids, status, found);
-                     });
-        return PMIX_SUCCESS;
-    });
+    const Infos given(info, count);
+    std::optional<PublishRange> range;
+    const std::optional<uint32_t> seconds = given.timeout();
+    if (!seconds) return PMIX_ERR_BAD_PARAM;
+    if (const pmix_status_t bad = check_required("lookup", given); bad != PMIX_SUCCESS) return bad;
+    // A range without a rule about publishers selects all of them, as in PRRTE.
+    if (!range_of(given, range)) range.reset();
+    const pmix_info_t* wait = given.find(PMIX_WAIT);
+    // The number of values to wait for; 0, and a flag, mean all.
+    const int64_t wanted =
+        wait != nullptr && wait->value.type != PMIX_BOOL ? integer_of(wait->value).value_or(0) : 0;
+    if (wanted < 0 || wanted > UINT32_MAX) return PMIX_ERR_BAD_PARAM;
+    const bool waits = wait != nullptr && (wait->value.type != PMIX_BOOL || wait->value.data.flag);
+    Directory::Wish wish{range, keys_of(keys), waits, static_cast<uint32_t>(wanted), *seconds};
+    const Wanted ids{take(wish.keys, PMIX_USERID), take(wish.keys, PMIX_GRPID)};
+    ask_launcher(Topic::Publish, pack(Directory::Request::Lookup, party_of(*proc, given), wish),
+                 [ids, callback, data](pmix_status_t status, Buffer& found) {
+                     give(callback, data, ids, status, found);
+                 });
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t unpublish(const pmix_proc_t* proc, char** keys, const pmix_info_t info[], size_t count,
                         pmix_op_cbfunc_t callback, void* data) {
-    return guarded([&]() -> pmix_status_t {
-        const Infos given(info, count);
-        std::optional<PublishRange> range;
-        if (!range_of(given, range)) return PMIX_ERR_BAD_PARAM;
-        const pmix_status_t status = check_required("unpublish", given);
-        if (status != PMIX_SUCCESS) return status;
-        ask_launcher(Topic::Publish,
-                     pack(Directory::Request::Unpublish, party_of(*proc, given), range, keys_of(keys)),
-                     done_op(callback, data));
-        return PMIX_SUCCESS;
-    });
+    const Infos given(info, count);
+    std::optional<PublishRange> range;
+    if (!range_of(given, range)) return PMIX_ERR_BAD_PARAM;
+    const pmix_status_t status = check_required("unpublish", given);
+    if (status != PMIX_SUCCESS) return status;
+    ask_launcher(Topic::Publish,
+                 pack(Directory::Request::Unpublish, party_of(*proc, given), range, keys_of(keys)),
+                 done_op(callback, data));
+    return PMIX_SUCCESS;
 }
 
 }  // namespace
 
 void add_publish_upcalls(pmix_server_module_t& module) {
-    module.publish = publish;
-    module.lookup = lookup;
-    module.unpublish = unpublish;
+    module.publish = upcall<publish>;
+    module.lookup = upcall<lookup>;
+    module.unpublish = upcall<unpublish>;
 }
 
 }  // namespace muster::launcher

@@ -404,41 +404,37 @@ void answer(const std::vector<Question>& questions, Answers answers, pmix_info_c
 
 pmix_status_t query(pmix_proc_t* requestor, pmix_query_t* queries, size_t count, pmix_info_cbfunc_t callback,
                     void* data) {
-    return guarded([&]() -> pmix_status_t {
-        std::vector<Question> questions;
-        for (size_t i = 0; i < count; ++i) {
-            for (char** key = queries[i].keys; key != nullptr && *key != nullptr; ++key)
-                questions.push_back(question_of(*key, queries[i], name_of(*requestor)));
-        }
-        if (questions.empty()) return PMIX_ERR_BAD_PARAM;
-        if (std::ranges::none_of(questions, [](const Question& question) {
-                return std::ranges::find(kKeys, question.key) != kKeys.end();
-            })) {
-            return PMIX_ERR_NOT_SUPPORTED;
-        }
-        // One job's word is enough where all ask about it.
-        std::string nspace = questions[0].nspace;
-        for (const Question& question : questions) {
-            if (question.nspace != nspace || is_about_all_jobs(question.key)) nspace.clear();
-        }
-        const bool groups = std::ranges::any_of(
-            questions, [](const Question& question) { return is_about_groups(question.key); });
-        auto ask = [questions = std::move(questions), nspace, callback,
-                    data](const std::vector<KnownGroup>& known) {
-            this_node().link().ask(
-                Topic::Query, pack(nspace),
-                [questions, known, callback, data](pmix_status_t status, Buffer& in) {
-                    std::vector<JobStatus> jobs;
-                    std::vector<Allocation> allocations;
-                    if (status == PMIX_SUCCESS && !in.unpack(jobs, allocations))
-                        status = PMIX_ERR_UNPACK_FAILURE;
-                    if (status != PMIX_SUCCESS) return callback(status, nullptr, 0, data, nullptr, nullptr);
-                    answer(questions, {std::move(jobs), std::move(allocations), known}, callback, data);
-                });
-        };
-        on_loop([groups, ask = std::move(ask)] { groups ? list_groups(ask) : ask({}); });
-        return PMIX_SUCCESS;
-    });
+    std::vector<Question> questions;
+    for (size_t i = 0; i < count; ++i) {
+        for (char** key = queries[i].keys; key != nullptr && *key != nullptr; ++key)
+            questions.push_back(question_of(*key, queries[i], name_of(*requestor)));
+    }
+    if (questions.empty()) return PMIX_ERR_BAD_PARAM;
+    if (std::ranges::none_of(questions, [](const Question& question) {
+            return std::ranges::find(kKeys, question.key) != kKeys.end();
+        })) {
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
+    // One job's word is enough where all ask about it.
+    std::string nspace = questions[0].nspace;
+    for (const Question& question : questions) {
+        if (question.nspace != nspace || is_about_all_jobs(question.key)) nspace.clear();
+    }
+    const bool groups = std::ranges::any_of(
+        questions, [](const Question& question) { return is_about_groups(question.key); });
+    auto ask = [questions = std::move(questions), nspace, callback,
+                data](const std::vector<KnownGroup>& known) {
+        this_node().link().ask(
+            Topic::Query, pack(nspace), [questions, known, callback, data](pmix_status_t status, Buffer& in) {
+                std::vector<JobStatus> jobs;
+                std::vector<Allocation> allocations;
+                if (status == PMIX_SUCCESS && !in.unpack(jobs, allocations)) status = PMIX_ERR_UNPACK_FAILURE;
+                if (status != PMIX_SUCCESS) return callback(status, nullptr, 0, data, nullptr, nullptr);
+                answer(questions, {std::move(jobs), std::move(allocations), known}, callback, data);
+            });
+    };
+    on_loop([groups, ask = std::move(ask)] { groups ? list_groups(ask) : ask({}); });
+    return PMIX_SUCCESS;
 }
 
 }  // namespace
@@ -448,7 +444,7 @@ const std::vector<const char*>& query_keys() {
 }
 
 void add_query_upcalls(pmix_server_module_t& module) {
-    module.query = query;
+    module.query = upcall<query>;
 }
 
 }  // namespace muster::launcher

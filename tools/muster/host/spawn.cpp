@@ -323,30 +323,28 @@ namespace {
 
 pmix_status_t spawn(const pmix_proc_t* proc, const pmix_info_t info[], size_t count, const pmix_app_t apps[],
                     size_t app_count, pmix_spawn_cbfunc_t callback, void* data) {
-    return guarded([&] {
-        const Infos infos(info, count);
-        Job job;
-        const pmix_status_t status = read_request(*proc, infos, apps, app_count, job);
-        if (status != PMIX_SUCCESS) return status;
-        const uint32_t channels = infos.is_true(MUSTER_IOF_UNASKED) ? job.wishes.forward : 0;
-        ask_launcher(Topic::Spawn, pack(job),
-                     [channels, tool = name_of(*proc), callback, data](pmix_status_t done, Buffer& in) {
-                         std::string nspace;
-                         if (done == PMIX_SUCCESS && !in.unpack(nspace)) done = PMIX_ERR_UNPACK_FAILURE;
-                         pmix_nspace_t name;
-                         PMIX_LOAD_NSPACE(name, nspace.c_str());
-                         if (callback != nullptr) callback(done, name, data);
-                         // The library knows the reader now, so held output may follow.
-                         if (done == PMIX_SUCCESS && channels != 0) forward_unasked(tool, nspace, channels);
-                     });
-        return status;
-    });
+    const Infos infos(info, count);
+    Job job;
+    const pmix_status_t status = read_request(*proc, infos, apps, app_count, job);
+    if (status != PMIX_SUCCESS) return status;
+    const uint32_t channels = infos.is_true(MUSTER_IOF_UNASKED) ? job.wishes.forward : 0;
+    ask_launcher(Topic::Spawn, pack(job),
+                 [channels, tool = name_of(*proc), callback, data](pmix_status_t done, Buffer& in) {
+                     std::string nspace;
+                     if (done == PMIX_SUCCESS && !in.unpack(nspace)) done = PMIX_ERR_UNPACK_FAILURE;
+                     pmix_nspace_t name;
+                     PMIX_LOAD_NSPACE(name, nspace.c_str());
+                     if (callback != nullptr) callback(done, name, data);
+                     // The library knows the reader now, so held output may follow.
+                     if (done == PMIX_SUCCESS && channels != 0) forward_unasked(tool, nspace, channels);
+                 });
+    return status;
 }
 
 }  // namespace
 
 void add_spawn_upcalls(pmix_server_module_t& module) {
-    module.spawn = spawn;
+    module.spawn = upcall<spawn>;
 }
 
 const std::vector<const char*>& spawn_attributes() {

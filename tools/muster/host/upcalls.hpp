@@ -20,6 +20,18 @@ namespace muster::launcher {
 /// for this_node().
 pmix_server_module_t* host_module();
 
+template <auto work>
+struct Upcall;
+template <class... Arguments, pmix_status_t (*work)(Arguments...)>
+struct Upcall<work> {
+    static pmix_status_t call(Arguments... arguments) {
+        return guarded([&] { return work(arguments...); });
+    }
+};
+/// `work` as an entry of the table: no exception reaches the library.
+template <auto work>
+constexpr auto upcall = &Upcall<work>::call;
+
 /// Posts `work` to the node's loop. For upcalls, on the library's thread.
 inline void on_loop(Loop::Task work) {
     this_node().loop().post(std::move(work));
