@@ -18,7 +18,7 @@
 #include "core/client/connector.hpp"
 #include "core/client/staged_keys.hpp"
 #include "core/exchange/exchange.hpp"
-#include "core/rendezvous/barrier.hpp"
+#include "core/rendezvous/rendezvous_member.hpp"
 #include "core/runtime/get_directives.hpp"
 #include "core/runtime/runtime.hpp"
 #include "framework/base/mutex.hpp"

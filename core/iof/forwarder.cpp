@@ -12,7 +12,6 @@
 #include "core/exchange/peers.hpp"
 #include "core/groups/process_sets.hpp"
 #include "core/iof/forwarding.hpp"
-#include "core/iof/style.hpp"
 #include "framework/base/keyed_hash.hpp"
 #include "framework/base/status.hpp"
 

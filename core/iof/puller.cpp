@@ -9,7 +9,6 @@
 
 #include "core/iof/forwarder.hpp"
 #include "core/iof/forwarding.hpp"
-#include "core/iof/style.hpp"
 
 namespace muster {
 namespace {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/iof/piece.hpp"
+#include "framework/base/info.hpp"
 #include "framework/base/keyed_hash.hpp"
 #include "framework/base/loop.hpp"
 #include "framework/base/output_format.hpp"
@@ -112,5 +113,9 @@ class OutputSink {
     std::unordered_map<Proc, Streams> streams_;
     std::string shown_;  ///< storage that is used again
 };
+
+/// Takes over what the directives say, former names of the attributes included. PMIX_ERR_BAD_PARAM for a
+/// value of the wrong type.
+pmix_status_t read_style(InfoView directives, OutputStyle& style);
 
 }  // namespace muster

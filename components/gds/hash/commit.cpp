@@ -130,19 +130,6 @@ void make_room(std::unordered_map<Key, Table>& into, const std::unordered_map<Ke
     }
 }
 
-template <class Key>
-void move_in(std::unordered_map<Key, Table>& into, std::unordered_map<Key, Table>& from) {
-    while (!from.empty()) {
-        auto entry = from.extract(from.begin());
-        const auto known = into.find(entry.key());
-        if (known != into.end()) {
-            move_in(known->second, entry.mapped());
-        } else {
-            into.insert(std::move(entry));
-        }
-    }
-}
-
 void move_in(std::vector<Qualified>& into, std::vector<Qualified>& from) {
     for (Qualified& qualified : from) {
         const auto known = std::find_if(into.begin(), into.end(), [&](const Qualified& other) {

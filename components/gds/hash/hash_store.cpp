@@ -10,6 +10,7 @@
 #include "components/gds/hash/find.hpp"
 #include "components/gds/hash/registration.hpp"
 #include "framework/base/keyed_hash.hpp"
+#include "framework/base/own_component.hpp"
 #include "framework/base/words.hpp"
 
 namespace muster::gds {
@@ -385,3 +386,13 @@ std::vector<std::string> HashStore::namespaces() const {
 }
 
 }  // namespace muster::gds
+
+static std::unique_ptr<muster::Gds> make(muster::sdk::Host) {
+    return std::make_unique<muster::gds::HashStore>();
+}
+
+MUSTER_COMPONENT(gds, hash) {
+    static const muster_component_t descriptor =
+        muster::object_component<make>("gds", 1, muster::own_component("hash", 10));
+    return &descriptor;
+}

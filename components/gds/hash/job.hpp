@@ -5,6 +5,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -92,15 +93,19 @@ struct Job {
     }
 };
 
-/// Moves all entries over; they replace those of the same key. Fails only where room has to be made.
-inline void move_in(Table& into, Table& from) {
+/// Moves all entries over, those of tables one by one; they replace those of the same key. Fails only where
+/// room has to be made.
+template <class Map>
+void move_in(Map& into, Map& from) {
     while (!from.empty()) {
         auto entry = from.extract(from.begin());
         const auto known = into.find(entry.key());
-        if (known != into.end()) {
+        if (known == into.end()) {
+            into.insert(std::move(entry));
+        } else if constexpr (std::is_same_v<Map, Table>) {
             known->second = std::move(entry.mapped());
         } else {
-            into.insert(std::move(entry));
+            move_in(known->second, entry.mapped());
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Forwarded output as a tool or launcher shows it: tags, time stamps, lines.
-#include "core/iof/style.hpp"
+#include "core/iof/sink.hpp"
 
 #include <gtest/gtest.h>
 

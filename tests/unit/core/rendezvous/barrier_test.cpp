@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The barrier in memory among threads that stand for processes, and a referee that does what a server does.
-#include "core/rendezvous/barrier.hpp"
+#include "core/rendezvous/rendezvous_member.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

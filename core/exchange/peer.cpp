@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counting what waits for an answer: see unanswered.hpp.
-#include "core/exchange/unanswered.hpp"
-
+// Counting what waits for an answer: see peer.hpp.
 #include "core/exchange/peer.hpp"
 
 namespace muster {
