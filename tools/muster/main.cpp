@@ -12,7 +12,6 @@
 #include "tools/muster/command_line/connection.hpp"
 #include "tools/muster/command_line/tool_commands.hpp"
 #include "tools/muster/handover/handover.hpp"
-#include "tools/muster/handover/options_page.hpp"
 #include "tools/muster/host/node.hpp"
 #include "tools/muster/launcher.hpp"
 #include "tools/muster/nodes/process.hpp"

@@ -18,7 +18,6 @@
 
 #include "tools/muster/command_line/option_table.hpp"
 #include "tools/muster/handover/command.hpp"
-#include "tools/muster/handover/options_page.hpp"
 
 namespace muster::launcher {
 namespace {

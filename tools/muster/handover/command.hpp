@@ -97,4 +97,7 @@ Command prterun_command(const Options& options);
 const std::vector<Rendering>& srun_renderings();
 const std::vector<Rendering>& prterun_renderings();
 
+/// A table of all options in Markdown, as docs/reference/options.md has it, for muster --help options.
+std::string options_page();
+
 }  // namespace muster::launcher

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table of all options.
-#include "tools/muster/handover/options_page.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -17,7 +17,6 @@
 #include "tools/muster/services/forwards.hpp"
 #include "tools/muster/services/groups.hpp"
 #include "tools/muster/services/job_status.hpp"
-#include "tools/muster/services/modexes.hpp"
 #include "tools/muster/services/spawner.hpp"
 
 namespace muster::launcher {
@@ -36,6 +35,46 @@ class LogWriter final : public Service {
         hub_.answer(asker, PMIX_SUCCESS);
     }
 };
+
+/// Direct modex: asks the node of a process for its data. The question: a process, and a time limit in
+/// seconds (0: none), which a node is asked without. The answer: the data.
+class Modexes final : public Service {
+  public:
+    explicit Modexes(Hub& hub) : Service(hub) {}
+    void asked(Asker asker, Buffer& in) override;
+
+  private:
+    struct Modex {
+        Asker asker;
+        Watch timer;
+    };
+    void answer(uint64_t number, int32_t status, const Buffer& body = {});
+
+    std::map<uint64_t, Modex> modexes_;
+    uint64_t next_ = 1;
+};
+
+void Modexes::asked(Asker asker, Buffer& in) {
+    ProcName proc;
+    uint32_t seconds = 0;
+    if (!in.unpack(proc, seconds)) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
+    const JobRecord* record = hub_.jobs.find(proc.nspace);
+    if (record == nullptr || proc.rank >= record->job.size()) return hub_.answer(asker, PMIX_ERR_NOT_FOUND);
+    const uint64_t number = next_++;
+    Modex& modex = modexes_[number];
+    modex.asker = asker;
+    if (seconds > 0) {
+        modex.timer = hub_.loop.after(std::chrono::seconds(seconds),
+                                      [this, number] { answer(number, PMIX_ERR_TIMEOUT); });
+    }
+    hub_.ask(record->job.places[proc.rank].node, Topic::Modex, pack(proc),
+             [this, number](pmix_status_t status, Buffer& data) { answer(number, status, data); });
+}
+
+void Modexes::answer(uint64_t number, int32_t status, const Buffer& body) {
+    auto found = modexes_.extract(number);
+    if (!found.empty()) hub_.answer(found.mapped().asker, status, body);
+}
 
 }  // namespace
 
