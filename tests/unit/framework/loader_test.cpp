@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The loader: which files are components, and the one line with which a component is refused.
+// The loader: detection of component files, and the message for a refused component.
 #include "framework/loader.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class LoaderTest : public ::testing::Test {
     std::vector<ComponentFile> find(const std::vector<std::string>& folders) {
         return find_component_files(folders, passed_over_);
     }
-    /// The sentence must name the file and hold the words.
+    /// The message must name the file and contain the words.
     static void expect_refused(const std::string& name, std::initializer_list<std::string> words,
                                const std::string& framework = "plog") {
         const auto result = open(name, framework);
@@ -58,7 +58,7 @@ TEST_F(LoaderTest, AGoodComponentIsOpened) {
     ASSERT_TRUE(result.ok()) << result.error().text;
     EXPECT_STREQ((*result)->name, "good");
     EXPECT_STREQ((*result)->version, "0.0.7");
-    // Once more gives the same: nothing is closed.
+    // A second call gives the same: nothing is closed.
     EXPECT_EQ(*open("good"), *result);
 }
 
@@ -66,7 +66,7 @@ TEST_F(LoaderTest, ADescriptorWithoutLaterMembersIsAccepted) {
     muster_component_t descriptor = **open("good");
     descriptor.sdk_minor = 2;
     descriptor.struct_size = offsetof(muster_component_t, attributes);
-    descriptor.nattributes = 1;  // beyond the size, so not there
+    descriptor.nattributes = 1;  // beyond the size, so absent
     const Result<void> checked = check_descriptor(&descriptor, "plog", "good", "here");
     EXPECT_TRUE(checked.ok()) << checked.error().text;
 }
@@ -130,7 +130,7 @@ TEST_F(LoaderTest, FilesAreFoundByName) {
 }
 
 TEST_F(LoaderTest, ADuplicateFolderIsReadOnce) {
-    // As where /lib is a link to /usr/lib, and the linker and the build name one each.
+    // As on systems where /lib is a link to /usr/lib, and the linker and the build use different names.
     std::ofstream(folder_ + "/mca_plog_one.so");
     const std::string other = folder_ + "/link";
     fs::create_directory_symlink(folder_, other);
@@ -154,7 +154,7 @@ TEST_F(LoaderTest, APrivilegedProcessOpensOnlyFilesThatOnlyRootMayChange) {
     EXPECT_NE(result.error().text.find("must belong to root"), std::string::npos) << result.error().text;
     ASSERT_EQ(chmod(copy.c_str(), 0755), 0);
 
-    // Sticky does for the folders above, not for the one that holds the file.
+    // The sticky bit suffices for parent folders, not for the folder of the file.
     ASSERT_EQ(chmod(folder_.c_str(), 01777), 0);
     EXPECT_FALSE(allowed());
     ASSERT_EQ(chmod(folder_.c_str(), 0755), 0);
@@ -167,7 +167,7 @@ TEST_F(LoaderTest, APrivilegedProcessOpensOnlyFilesThatOnlyRootMayChange) {
     ASSERT_EQ(chown(copy.c_str(), 12345, 0), 0);
     EXPECT_FALSE(allowed());
     ASSERT_EQ(chown(copy.c_str(), 0, 0), 0);
-    // A link's own folder does not matter, only where it leads.
+    // The folder of a link does not matter, only its target.
     const std::string elsewhere = folder_ + "/open";
     ASSERT_EQ(mkdir(elsewhere.c_str(), 0777), 0);
     ASSERT_EQ(chmod(elsewhere.c_str(), 0777), 0);
@@ -196,7 +196,7 @@ class ForeignComponent : public LoaderTest {
         ASSERT_EQ(chown(path.c_str(), user, group), 0) << path;
         ASSERT_EQ(chmod(path.c_str(), mode), 0) << path;
     }
-    /// One line that names the file or folder which others can change.
+    /// One line that names the file or folder that other users can change.
     void expect_passed_over(const std::string& because) {
         const auto result = open_component_file({"plog", "good", copy_}, false);
         ASSERT_FALSE(result.ok()) << because;
@@ -248,7 +248,7 @@ TEST_F(ForeignComponent, AFolderInAFolderThatOthersMayChangeIsSkipped) {
     EXPECT_TRUE(find({folder_ + "/pmix"}).empty());
     give(folder_, kOther, 0, 0755);
     expect_passed_over(folder_ + " belongs to user 65534");
-    // As /tmp: nobody can exchange what is root's there.
+    // As in /tmp: other users cannot replace root's files there.
     give(folder_, 0, 0, 01777);
     expect_opened();
     EXPECT_EQ(find({folder_ + "/pmix"}).size(), 1U);

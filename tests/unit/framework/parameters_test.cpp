@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Parameters: which source wins, types, former names, unknown names, hostile files.
+// Parameters: precedence of sources, types, former names, unknown names, hostile files.
 #include "framework/parameters.hpp"
 
 #include <gtest/gtest.h>
@@ -152,7 +152,8 @@ TEST_F(ParametersTest, AFormerNameIsAnAlias) {
     EXPECT_EQ(parameters.text("fw_old_thing"), "x");
     EXPECT_TRUE(parameters.unknown().empty());
 
-    // A stronger source under the former name beats a weaker one under the present name, and not the reverse.
+    // A source of higher precedence under the former name overrides one of lower precedence under the present
+    // name, and not the reverse.
     sources.files = {file("system.conf", "fw_comp_thing = weak\n")};
     Parameters stronger(sources);
     ASSERT_TRUE(stronger.define(renamed).ok());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The registry: who is chosen, in which order, and the reason that is recorded; with components made up here
+// The registry: the selected components, their order, and the recorded reason; with components defined here
 // and with files (see components/).
 #include "framework/registry.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// --- made-up components: their create() notes that it ran ---
+// --- components defined here: their create() records its calls ---
 
 std::vector<std::string> g_created;
 std::vector<std::string> g_destroyed;
@@ -98,7 +98,7 @@ class RegistryTest : public ::testing::Test {
         g_created.clear();
         g_destroyed.clear();
     }
-    /// A registry with the fakes and what the program says.
+    /// A registry with the fakes and the program's settings.
     Registry& build(std::vector<std::pair<std::string, std::string>> program = {},
                     std::vector<std::string> folders = {}) {
         registry_.reset();
@@ -151,7 +151,7 @@ TEST_F(RegistryTest, PrioritiesAreParameters) {
     EXPECT_EQ(names(build({{"plog_green_priority", "-1"}, {"plog", "^red"}}).plogs()), (Names{"blue"}));
 }
 
-// PMIx_Log: in this order, until one takes the message; each message anew.
+// PMIx_Log: in this order, until one accepts the message; repeated for each message.
 TEST_F(RegistryTest, MessagesAreOfferedByPriority) {
     const auto log = [&](std::vector<std::pair<std::string, std::string>> program, const char* taker) {
         g_asked.clear();
@@ -213,7 +213,7 @@ TEST_F(RegistryTest, AskedParametersAndLists) {
     EXPECT_NE(said({{"plog", "red,bogus"}}, "plog").find("names bogus, and there is no such component"),
               std::string::npos);
     EXPECT_NE(said({{"plog_base_verbose", "much"}}, "plog_base_verbose").find("much"), std::string::npos);
-    // Also of a framework that nobody has used yet.
+    // Also of an unused framework.
     EXPECT_NE(said({{"pnet", "bogus"}}, "pnet").find("names bogus, and there is no such component"),
               std::string::npos);
     EXPECT_NE(said({{"gds", "bogus"}}, "gds").find("is set aside: it names none of"), std::string::npos);
@@ -382,7 +382,7 @@ TEST_F(RegistryTest, FilesAreOpenedAndRefusalsRecorded) {
 }
 
 TEST_F(RegistryTest, OnlyTheNamedFilesAreOpened) {
-    // A file that would be complained about is not even looked into.
+    // A file that would cause a message is not even opened.
     build({{"plog", "good"}}, {MUSTER_TEST_COMPONENTS});
     EXPECT_EQ(names(registry_->plogs()), (Names{"good"}));
     EXPECT_NE(record("newmajor").reason.find("ruled out"), std::string::npos);
@@ -488,7 +488,8 @@ TEST_F(RegistryTest, AttributesOfTheInitCallSetParameters) {
 }
 
 TEST_F(RegistryTest, OnlyNarrowsTheSelection) {
-    // psecs() and the like take a list of names, as a peer offers it; the order is the list's.
+    // psecs() and similar functions take a list of names, as offered by a peer; the order is that of the
+    // list.
     static const auto table = [] {
         muster_psec_t made{};
         made.struct_size = sizeof made;
@@ -522,7 +523,7 @@ TEST_F(RegistryTest, OnlyNarrowsTheSelection) {
     EXPECT_STREQ(both[1]->name(), "native");
     EXPECT_EQ(registry.psecs("absent").size(), 0U);
     EXPECT_EQ(registry.psecs("none").size(), 0U) << "a peer's word does not allow what nobody configured";
-    // A table without the operation answers so.
+    // A table without the operation gives this answer.
     EXPECT_EQ(both[0]->create_credential({}).status(), PMIX_ERR_NOT_SUPPORTED);
 }
 

@@ -58,7 +58,7 @@ std::string packed(const T& value, pmix_data_type_t type, BufferType buffer_type
     return status == PMIX_SUCCESS ? to_hex(out.view()) : "status " + std::to_string(status);
 }
 
-/// Reads one value; the status alone is what matters.
+/// Reads one value; only the status matters.
 inline pmix_status_t reading(const std::string& hex, pmix_data_type_t type, BufferType buffer_type = kPlain) {
     const std::vector<uint8_t> bytes = from_hex(hex);
     ByteReader in(bytes);
@@ -75,7 +75,7 @@ inline pmix_status_t reading(const std::string& hex, pmix_data_type_t type, Buff
     return status;
 }
 
-/// Reads what was written and says whether it is the same.
+/// Reads the written value and compares it with the original.
 template <class T>
 void expect_round_trip(const T& value, pmix_data_type_t type) {
     for (const BufferType buffer_type : {kPlain, kDescribed}) {
@@ -89,7 +89,7 @@ void expect_round_trip(const T& value, pmix_data_type_t type) {
         EXPECT_EQ(data_compare_elements(&value, &copy, 1, type), PMIX_EQUAL);
         data_destruct_elements(&copy, 1, type);
 
-        // Cut anywhere, it is refused and nothing leaks.
+        // Truncated at any position, it is refused and nothing leaks.
         for (size_t length = 0; length < out.size(); ++length) {
             ByteReader cut(out.view().first(length));
             n = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bfrops/v41: the rules of the interface, the odd corners of the encoding, and input that no honest peer
+// bfrops/v41: the rules of the interface, the corner cases of the encoding, and input that no correct peer
 // sends.
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(V41, NumbersThatDoNotFitAreRefused) {
     EXPECT_EQ(reading("028080808010", PMIX_UINT32), PMIX_ERR_UNPACK_FAILURE);
     EXPECT_EQ(reading("028080808010", PMIX_INT32), PMIX_ERR_UNPACK_FAILURE);
     EXPECT_EQ(reading("028080808010", PMIX_UINT64), PMIX_SUCCESS);
-    // More bytes than needed are no error.
+    // Surplus bytes are not an error.
     EXPECT_EQ(reading("02818000", PMIX_UINT16), PMIX_SUCCESS);
 }
 
@@ -122,7 +122,7 @@ TEST(V41, PrivateFlagsAreNeitherSentNorAccepted) {
     info.flags = PMIX_INFO_REQD | PMIX_INFO_ARRAY_END | PMIX_INFO_REQD_PROCESSED | PMIX_INFO_QUALIFIER |
                  PMIX_INFO_PERSISTENT | PMIX_INFO_DIR_RESERVED;
     EXPECT_EQ(packed(info, PMIX_INFO), "02046b000900");
-    // A borrowed value must not come from a wire: nobody would free it.
+    // Unpacking must not yield a borrowed value: nobody would free it.
     const std::vector<uint8_t> bytes = from_hex(
         "02046b001f0304"
         "6100");
@@ -223,7 +223,7 @@ TEST(V41, TheItemsOfAMessageShareItsMemoryLimit) {
     EXPECT_GE(read, 1u);
     EXPECT_LT(read, 16u) << "each item takes as much as a whole message may";
     EXPECT_EQ(in.memory_taken(), read * (4096 * sizeof(void*) + sizeof(pmix_data_array_t)));
-    // A limit from outside counts as well.
+    // A limit set by the caller applies as well.
     ByteReader limited(message);
     limited.limit_memory(4096 * sizeof(void*));
     EXPECT_EQ(codec().unpack_kval(limited, kPlain, &key, &value), PMIX_ERR_UNPACK_FAILURE);

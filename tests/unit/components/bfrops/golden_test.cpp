@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bfrops/v41 against recorded bytes of OpenPMIx 4.2.2, 5.0.11 and 6.1.0: what they write we write, and read
-// back.
+// bfrops/v41 against recorded bytes of OpenPMIx 4.2.2, 5.0.11 and 6.1.0: Muster writes the same bytes, and
+// reads them back.
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ std::vector<std::vector<std::string>> read_table(const std::string& name) {
 /// The values that were recorded, by their description.
 class Samples {
   public:
-    /// Calls `use` with the values of a description; false where there are none.
+    /// Calls `use` with the values of a description; false if there are none.
     bool with(const std::string& description,
               const std::function<void(const void*, int32_t, pmix_data_type_t)>& use) const {
         const auto found = makers_.find(description);
@@ -386,7 +386,7 @@ std::string rewrite(ByteView message, pmix_status_t& status) {
             status = codec().unpack_buffer(in, kDescribed, &buffer.type, &view);
             if (status != PMIX_SUCCESS) break;
             EXPECT_EQ(buffer.type, kDescribed);
-            // Its content is a message, too.
+            // Its content is also a message.
             EXPECT_EQ(rewrite(view, status), to_hex(view));
             if (status != PMIX_SUCCESS) break;
             buffer.content = {const_cast<char*>(reinterpret_cast<const char*>(view.data())), view.size()};
@@ -417,7 +417,7 @@ TEST(GoldenDescribed, EveryMessageRoundTrips) {
         ASSERT_EQ(again.size(), row[2].size());
         for (size_t i = 0; i < again.size(); ++i) {
             if (again[i] == row[2][i]) continue;
-            // 4.2 marks the ends of its own arrays; we drop the mark.
+            // 4.2 marks the ends of its own arrays; the test drops the mark.
             ASSERT_TRUE(row[0] == "4.2.2" && row[2][i] == '2' && again[i] == '0') << "at digit " << i;
             ++marks;
         }
@@ -454,7 +454,7 @@ TEST_F(GoldenBlobs, DirectModexIsAListOfKeysAndValues) {
         ASSERT_EQ(values.size(), 3u);
         EXPECT_EQ(values["g.u32"].get()->data.uint32, 0x12345678u);
         EXPECT_EQ(values["r.bo"].get()->data.bo.size, 4u);
-        // A long string: 4.2.2 sends it as it is, the others compress it.
+        // A long string: 4.2.2 sends it uncompressed, the others compress it.
         EXPECT_EQ(values["g.big"].type(),
                   version == std::string("4.2.2") ? PMIX_STRING : PMIX_COMPRESSED_STRING);
     }

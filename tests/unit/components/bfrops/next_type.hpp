@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The type of an item in a fully described buffer, which only a test has to find out.
+// The type of an item in a fully described buffer; only tests need it.
 #pragma once
 
 #include "framework/bfrops.hpp"

@@ -89,7 +89,7 @@ TEST(Packer, PacksInPlace) {
         EXPECT_TRUE(there);
         EXPECT_EQ(to_hex(joined.view()), to_hex(copied.view()));
     }
-    // A value that cannot be packed leaves nothing behind.
+    // A value that cannot be packed leaves the buffer unchanged.
     pmix_value_t bad = PMIX_VALUE_STATIC_INIT;
     bad.type = PMIX_BYTE_OBJECT;
     bad.data.bo = {nullptr, 5};

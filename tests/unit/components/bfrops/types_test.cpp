@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bfrops/v41: types of which no recorded bytes exist, or that OpenPMIx cannot send: there and back, and cut
-// anywhere.
+// bfrops/v41: types of which no recorded bytes exist, or that OpenPMIx cannot send: round trips, and
+// truncation at any position.
 
 #include <gtest/gtest.h>
 #include <hwloc.h>
@@ -27,7 +27,7 @@ using test::reading;
 using test::to_hex;
 
 TEST(V41, RealsDoNotDependOnTheLocale) {
-    // Whether there is such a locale or not, the bytes are these.
+    // The bytes do not depend on whether the locale exists.
     const char* changed = setlocale(LC_NUMERIC, "de_DE.UTF-8");
     EXPECT_EQ(packed(1.5, PMIX_DOUBLE), "0212312e35303030303000");
     double read = 0;
@@ -234,7 +234,7 @@ TEST(V41, Topologies) {
     data_destruct_elements(&read, 1, PMIX_TOPO);
     hwloc_topology_destroy(raw);
 
-    // From a peer it is passed over.
+    // From a peer it is ignored.
     ByteReader from_peer(out.view());
     ASSERT_EQ(codec().unpack(from_peer, kPlain, &read, &n, PMIX_TOPO), PMIX_SUCCESS);
     EXPECT_TRUE(from_peer.at_end());
@@ -245,7 +245,7 @@ TEST(V41, Topologies) {
         EXPECT_NE(reading(to_hex(out.view().first(length)), PMIX_TOPO), PMIX_SUCCESS);
     }
     EXPECT_EQ(reading("0200", PMIX_TOPO), PMIX_SUCCESS);
-    // No XML at all, and its flags.
+    // No XML, and its flags.
     const std::vector<uint8_t> text = from_hex("0206616200" + std::string(128, '0'));
     ByteReader bad(text);
     EXPECT_EQ(codec().unpack_trusted(bad, kPlain, &read, &n, PMIX_TOPO), PMIX_ERR_UNPACK_FAILURE);

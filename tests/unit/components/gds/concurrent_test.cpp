@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers on many threads while the store is filled: they see a value whole, old or new (meant for the thread
-// build).
+// Readers on many threads while the store is filled: they read complete values, old or new (for the build
+// with the thread sanitizer).
 #include <atomic>
 #include <thread>
 

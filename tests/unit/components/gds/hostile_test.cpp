@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Registrations that contradict themselves, are of wrong types, too large, too deep: refused with the
-// attribute's name, and nothing has changed.
+// Registrations that contradict themselves, are of wrong types, too large, too deep: refused with the name of
+// the attribute, without any change.
 #include "tests/covers.hpp"
 #include "tests/unit/components/gds/store_fixture.hpp"
 
@@ -9,11 +9,11 @@ namespace {
 
 class Hostile : public StoreTest {
   protected:
-    /// Registers over a job that is there; expects a refusal that names `key`, and the job as it was.
+    /// Registers an existing job again; expects a refusal that names `key`, and an unchanged job.
     void refused(const Info& info, pmix_status_t status, const char* key) {
         ASSERT_TRUE(add(maps("alpha,beta", "0-1;2", 3)));
         Info with;
-        with.add("fresh", "x");  // in front, so that half a registration would show
+        with.add("fresh", "x");  // first, so that a partial registration would be visible
         ASSERT_EQ(with.add_copies(info), PMIX_SUCCESS);
         for (const char* nspace : {"job", "new"}) {
             SCOPED_TRACE(nspace);
@@ -71,7 +71,7 @@ TEST_F(Hostile, ArraysThatContradictTheMaps) {
     refused(ids, PMIX_ERR_BAD_PARAM, PMIX_NODE_INFO_ARRAY);
 }
 
-// Slurm says of each process that it runs on the server's own node.
+// Slurm registers each process with the server's own node.
 TEST_F(Hostile, NodeIdsThatContradictTheMapsAreIgnored) {
     Info ids = maps("alpha,beta", "0-1;2");
     add_array(ids, PMIX_NODE_INFO_ARRAY, PMIX_HOSTNAME, "alpha", PMIX_NODEID, uint32_t{4});
@@ -159,7 +159,7 @@ TEST_F(Hostile, NestedAHundredDeep) {
     for (const char* key : {PMIX_JOB_INFO_ARRAY, PMIX_SESSION_INFO_ARRAY, PMIX_PROC_INFO_ARRAY,
                             PMIX_NODE_INFO_ARRAY, PMIX_APP_INFO_ARRAY, "other.key"}) {
         SCOPED_TRACE(key);
-        // Built by hand, for what copies refuses it too.
+        // Built by hand, because the copy functions refuse it too.
         pmix_info_t levels[100] = {};
         pmix_data_array_t arrays[100] = {};
         for (int i = 0; i < 100; ++i) {

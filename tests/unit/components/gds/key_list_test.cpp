@@ -62,7 +62,7 @@ TEST(KeyList, BehavesLikeASetAtAnySize) {
     for (const unsigned most : {60U, 70U, 130U, 3000U}) {
         KeyList list;
         std::set<uint64_t> set;
-        // It grows, and then it becomes smaller.
+        // It grows, then shrinks.
         for (const unsigned removed_of_eight : {2U, 6U}) {
             for (int i = 0; i < 10000; ++i) {
                 const uint64_t key = 8 * (1 + random() % most);

@@ -55,7 +55,7 @@ TEST_F(Lookups, PostedValuesByScope) {
     EXPECT_EQ(get("g", {.nspace = "other", .rank = 1}),
               "error " + std::to_string(PMIX_ERR_INVALID_NAMESPACE));
     EXPECT_EQ(store_->find_posted(make_proc("job", 2), View::All, {}), PMIX_ERR_NOT_FOUND);
-    // Nobody knows where a process of it runs: not here, for all that is known.
+    // The nodes of its processes are unknown; they do not count as local.
     for (const char* key :
          {PMIX_HOSTNAME, PMIX_NODEID, PMIX_HOSTNAME_ALIASES, PMIX_NODE_SIZE, PMIX_LOCAL_PROCS}) {
         for (const auto realm : {Lookup::Realm::Auto, Lookup::Realm::Node}) {
@@ -284,7 +284,7 @@ TEST_F(Lookups, QualifiersSelectTheResourcesThatGo) {
     ASSERT_TRUE(add(maps("alpha,beta", "0;1")));
     register_both();
     const std::string both = of_node(PMIX_FABRIC_DEVICES, "beta");
-    // By its id, which is unique, on whichever node it is; the other device of that node stays.
+    // By its id, which is unique across nodes; the other device of that node stays.
     EXPECT_TRUE(go(PMIX_NODE_INFO_ARRAY, entries(PMIX_DEVICE_ID, "id-alpha")));
     EXPECT_NE(of_node(PMIX_FABRIC_DEVICES, "alpha").find("ib1"), std::string::npos);
     EXPECT_EQ(of_node(PMIX_FABRIC_DEVICES, "alpha").find("ib0"), std::string::npos);
@@ -294,13 +294,13 @@ TEST_F(Lookups, QualifiersSelectTheResourcesThatGo) {
     EXPECT_TRUE(go(PMIX_NODE_INFO_ARRAY, entries(PMIX_HOSTNAME, "beta", "site.rack", "r7")));
     EXPECT_EQ(of_node("site.rack", "beta"), kNotFound);
     EXPECT_EQ(of_node("site.rack", "alpha"), "sr7");
-    // An array that belongs to no node, and what is left of it.
+    // An array without a node, and its remaining entries.
     EXPECT_TRUE(go("site.cards", entries("one", "1")));
     EXPECT_EQ(get("site.cards").find("one"), std::string::npos);
     EXPECT_TRUE(go("site.cards", entries("two", "2")));
     EXPECT_EQ(get("site.cards"), kNotFound);
     EXPECT_FALSE(go("site.cards", entries("two", "2")));
-    // A key without qualifiers: all that were registered under it.
+    // A key without qualifiers: all values registered under it.
     EXPECT_TRUE(store_->deregister_resources(entries(PMIX_NODE_INFO_ARRAY, "")));
     EXPECT_EQ(of_node("site.rack", "alpha"), kNotFound);
     EXPECT_EQ(of_node(PMIX_FABRIC_DEVICES, "beta"), kNotFound);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Registering jobs: arrays and maps, what follows from them, what contradicts itself, hostile input.
+// Registering jobs: arrays and maps, derived values, contradictions, hostile input.
 #include <cstdlib>
 #include <cstring>
 #include <tuple>
@@ -187,7 +187,7 @@ TEST_F(Register, AnUpdateAddsToWhatIsKnown) {
     add_array(update, PMIX_PROC_INFO_ARRAY, PMIX_RANK, Value::rank(1), "site.port", "4711", PMIX_CPUSET,
               "hwloc:0x2");
     update.add(PMIX_GROUP_CONTEXT_ID, size_t{12});
-    // The first is of a job that is not known yet.
+    // The first belongs to an unknown job.
     for (int i = 0; i < 2; ++i) {
         ASSERT_TRUE(add(update, -1));
         EXPECT_EQ(of_rank(1, "site.port"), "s4711");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The segment of gds/shmem with one who writes and many who read, on the same memory, so that the thread
-// sanitizer sees both. MUSTER_STRESS_SECONDS makes it long.
+// The segment of gds/shmem with one writer and many readers in one process, so that the thread sanitizer
+// checks both. MUSTER_STRESS_SECONDS sets the duration.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -31,7 +31,7 @@ std::string key_name(uint32_t number) {
     return "stress.key." + std::to_string(number);
 }
 
-/// A value that shows when it is torn: one character, as often as its number says.
+/// A value in which tearing is visible: one character, repeated as often as its number.
 Value value_of(uint32_t round) {
     return Value::from(std::string(1 + round % 90, static_cast<char>('a' + round % 26)));
 }
@@ -49,13 +49,13 @@ TEST(SegmentTest, EightReadersSeeConsistentDataWhileItGrows) {
         std::chrono::milliseconds(given != nullptr ? std::strtol(given, nullptr, 10) * 1000 : 300);
     size_t segments = 0;
     std::atomic<size_t> reads{0}, wrong{0};
-    // A segment is filled within a second or so; then the next.
+    // A segment is full after about a second; then the next one is used.
     do {
         auto segment = Segment::create(16 << 20, "stress");
         ASSERT_TRUE(segment.ok()) << segment.error().text;
         Writer writer(**segment, {});
         ASSERT_TRUE(writer.begin("job").ok());
-        // Written entries are found ever after, in every round.
+        // Written entries are found in all later rounds.
         std::atomic<uint32_t> written{0};
         std::atomic<bool> done{false};
         std::vector<std::thread> readers;
@@ -82,7 +82,7 @@ TEST(SegmentTest, EightReadersSeeConsistentDataWhileItGrows) {
         Result<void> result;
         uint32_t round = 0;
         for (; result && writer.used() < (6 << 20) && std::chrono::steady_clock::now() < until; ++round) {
-            // Every third time a new value of an old key.
+            // Every third write is a new value of an existing key.
             const uint32_t known = written.load(std::memory_order_relaxed);
             const uint32_t at = round % 3 == 2 ? round % known : known;
             result = writer.put(Kind::Posted, at % kRanks, key_name(at / kRanks), *value_of(round));
@@ -106,7 +106,7 @@ TEST(SegmentTest, EightReadersSeeConsistentDataWhileItGrows) {
     RecordProperty("segments", std::to_string(segments));
 }
 
-/// Keys of rank 1 that fall upon `places` of 8,192 places, half of them the last ones, half the first.
+/// Keys of rank 1 that hash to `places` of 8,192 slots, half of them the last ones, half the first.
 std::vector<std::string> keys_upon(uint64_t places, size_t count) {
     constexpr uint64_t kPlaces = 8192;
     std::vector<std::string> keys;
@@ -119,7 +119,7 @@ std::vector<std::string> keys_upon(uint64_t places, size_t count) {
 }
 
 TEST(SegmentTest, CollidingKeysAreBounded) {
-    // Keys that a hostile process may post to make all look-ups linear.
+    // Keys that a hostile process may post to make all lookups linear.
     for (const uint64_t places : {1u, 8u, 700u}) {
         auto segment = Segment::create(16 << 20, "alike");
         ASSERT_TRUE(segment.ok()) << segment.error().text;
@@ -136,7 +136,7 @@ TEST(SegmentTest, CollidingKeysAreBounded) {
         }
         EXPECT_GE(kept.size(), kMostProbes) << places;
         ASSERT_FALSE(refused.empty()) << places;
-        // The others have their place, but for the few that fall among those; none is lost as the table
+        // The other keys get a slot, except the few that collide with those; none is lost when the table
         // grows.
         const Reader reader(**segment, {});
         Item item;
@@ -170,7 +170,7 @@ TEST(SegmentTest, ARepostedKeyReusesItsSlot) {
     ASSERT_TRUE(segment.ok()) << segment.error().text;
     Writer writer(**segment, {});
     ASSERT_TRUE(writer.begin("job").ok());
-    for (uint32_t i = 0; i < 5000; ++i)  // a table that does not become full by it
+    for (uint32_t i = 0; i < 5000; ++i)  // a table that it does not fill
         ASSERT_TRUE(writer.put(Kind::Posted, 1, key_name(i), *Value::from("other")).ok());
     for (uint64_t i = 0; i < 2 * kMostProbes; ++i) {
         ASSERT_TRUE(writer.put(Kind::Posted, 2, "key", *Value::from("value")).ok()) << i;
@@ -198,7 +198,7 @@ TEST(SegmentTest, ValuesPutAgainAndAgainTakeNoNewRoom) {
     EXPECT_LT(used, 1U << 20);
     put_all();
     EXPECT_EQ(writer.used(), used);
-    // Removed values free their room, too.
+    // Removed values free their memory, too.
     for (int i = 0; i < 1000; ++i) {
         ASSERT_TRUE(writer.put(Kind::Posted, 1, "again", *Value::from("short")).ok());
         writer.remove_all(Kind::Posted, 1);
@@ -310,13 +310,14 @@ TEST(SegmentTest, PublishedDataSurvivesAWriterThatDies) {
     const uint64_t published = writer.used();
     const Reader reader(**segment, {});
     Item item;
-    // Half an entry behind the last one, as one that was killed would leave it.
+    // A partial entry after the last one, as a killed writer would leave it.
     std::memset((*segment)->base() + published, 0xff, 100);
     ASSERT_TRUE(reader.find(Kind::Posted, 1, "key", item));
     EXPECT_STREQ(item.value.data.string, "first");
     EXPECT_FALSE(reader.find(Kind::Posted, 1, "other", item));
     std::memset((*segment)->base() + published, 0, 100);
-    // Killed in each step of an insertion: whatever part of the new bytes is there, the old value is read.
+    // The writer is killed in each step of an insertion: with any part of the new bytes, readers get the old
+    // value.
     std::vector<uint8_t> before((*segment)->base(), (*segment)->base() + 64 * 1024);
     ASSERT_TRUE(writer.put(Kind::Posted, 1, "key", *Value::from("second")).ok());
     std::vector<uint8_t> after((*segment)->base(), (*segment)->base() + 64 * 1024);
@@ -358,7 +359,7 @@ TEST(SegmentTest, CompletedWritesSurviveAWriterThatIsKilled) {
             }
             _exit(0);
         }
-        // A reader of its own, as a client is one, which reads as long as the writer lives.
+        // A separate reader, like a client, which reads as long as the writer lives.
         auto mapped = Segment::attach(UniqueFd(dup((*segment)->descriptor())), getuid());
         ASSERT_TRUE(mapped.ok()) << mapped.error().text;
         const Reader reader(**mapped, {});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gds/shmem as server and client in one process: what a client reads in the segment is what gds/hash would
-// have told it; what it must not believe; what happens when there is no room.
+// gds/shmem as server and client in one process: a client reads the same values from the segment as from
+// gds/hash; untrusted content; a full segment.
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -331,7 +331,7 @@ TEST_F(ShmemTest, PostedDataIsVisibleAtOnceWithinItsScope) {
 }
 
 TEST_F(ShmemTest, AServerReadsTheSegmentAsGdsHashWould) {
-    // Room for some, so that others are kept behind it.
+    // Space for some values, so that gds/hash behind it keeps the others.
     for (const size_t limit : {size_t{1} << 30, size_t{192} << 10}) {
         Gds* server = make_shmem("alpha", limit);
         Gds* hash = another_store();
@@ -410,7 +410,8 @@ TEST_F(ShmemTest, AServerReadsTheSegmentAsGdsHashWould) {
             return std::move(qualified).to_value();
         };
         remote(3, PMIX_QUALIFIED_VALUE, qualified_value());
-        // Processes of this node: for all, which stands in the segment alone, until something else comes.
+        // Processes of this node: global values are in the segment only, until a value with another scope is
+        // posted.
         for (const pmix_rank_t rank : {4u, 5u, 6u, 7u, 8u, 9u}) {
             local(rank, PMIX_GLOBAL, "a", Value::from("mine"));
             local(rank, PMIX_GLOBAL, "big", Value::from(more.c_str()));
@@ -611,7 +612,7 @@ TEST_F(ShmemTest, ABlockMappedJobTakesLittleMoreThanItsNodeNames) {
     }
 }
 
-// --- what a client must not believe ---
+// --- content that a client must not trust ---
 
 class ShmemRefusal : public ShmemTest {
   protected:
@@ -692,7 +693,7 @@ TEST_F(ShmemRefusal, CorruptSegmentsDoNotCrashReaders) {
     const auto random = [&] { return (seed = seed * 1103515245 + 12345) >> 8; };
     for (int round = 0; round < 60; ++round) {
         content_ = good;
-        // The used part is at the beginning; words make offsets and lengths that are far off.
+        // The used part is at the beginning; whole words give offsets and lengths far out of range.
         for (int i = 0; i < 40; ++i) {
             const uint64_t word = round % 2 == 0 ? random() : ~uint64_t{0} << (random() % 64);
             std::memcpy(&content_[random() % 20000 / 8 * 8 + sizeof(sh::Header) - 16], &word, sizeof word);
@@ -710,7 +711,7 @@ TEST_F(ShmemRefusal, CorruptSegmentsDoNotCrashReaders) {
 }
 
 TEST_F(ShmemRefusal, MissingPagesAreNotAllocated) {
-    // A sealed file with a hole where its table would be.
+    // A sealed file with a hole at the position of its table.
     const uint64_t far = 1 << 20;
     header().table = far;
     UniqueFd fd(memfd_create("hostile", MFD_CLOEXEC | MFD_ALLOW_SEALING));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A gds/hash store with the preg components and the v41 encoding, and short ways to fill and ask it.
+// A gds/hash store with the preg components and the v41 encoding, and helpers to fill and query it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ class StoreTest : public testing::Test {
     Result<void> add(const Info& info, int32_t nlocal = 0, const char* nspace = "job") {
         return store_->register_job(nspace, nlocal, info);
     }
-    /// Maps in plain form, and a job size where it is not 0.
+    /// Maps in plain form, and a job size unless it is 0.
     static Info maps(const char* nodes, const char* procs, uint32_t size = 0) {
         Info info;
         if (size != 0) info.add(PMIX_JOB_SIZE, size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Job data on the wire: what OpenPMIx's servers send, what we send to their clients and to our own, hostile
+// Job data on the wire: data from OpenPMIx's servers, data for OpenPMIx's and Muster's clients, hostile
 // bytes.
 #include <fstream>
 #include <map>
@@ -24,7 +24,7 @@ class Wire : public StoreTest {
         Unpacker in(format(), bytes);
         return store.unpack_job(nspace, in);
     }
-    /// Key and value of all items at the top, blobs taken apart.
+    /// Key and value of all top-level items, with blobs unpacked.
     std::multimap<std::string, std::string> items(const Bytes& bytes) {
         std::multimap<std::string, std::string> out;
         Unpacker in(format(), bytes.view());
@@ -57,7 +57,7 @@ class Wire : public StoreTest {
         return out;
     }
 
-    /// A job with a bit of everything, on two nodes.
+    /// A job with data of every kind, on two nodes.
     void register_all() {
         Info info = maps("alpha,beta", "0-1;2-3", 4);
         info.add(PMIX_JOBID, "j1");
@@ -220,7 +220,7 @@ TEST_F(Wire, MalformedRepliesChangeNothing) {
         const Bytes good = pack(*store_, compact);
         Gds& client = *another_store();
         for (size_t cut = 1; cut < good.size(); ++cut) {
-            // A reply cut between two items is shorter, not broken.
+            // A reply truncated between two items is shorter but valid.
             Unpacker probe(format(), good.view().first(cut));
             std::string key;
             Value value;
@@ -230,7 +230,7 @@ TEST_F(Wire, MalformedRepliesChangeNothing) {
             EXPECT_FALSE(unpack(client, good.view().first(cut)));
             ASSERT_FALSE(client.knows("job"));
         }
-        // Each byte turned: refused or taken, nothing worse.
+        // Each byte inverted: refused or accepted, without a crash.
         for (size_t at = 0; at < good.size(); ++at) {
             Bytes bad(good.view());
             bad.data()[at] = static_cast<uint8_t>(~bad.data()[at]);

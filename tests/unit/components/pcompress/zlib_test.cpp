@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pcompress/zlib: there and back, OpenPMIx's form, and blocks that lie about themselves.
+// pcompress/zlib: round trips, OpenPMIx's form, and blocks with a false header.
 #include <gtest/gtest.h>
 #include <zlib.h>
 

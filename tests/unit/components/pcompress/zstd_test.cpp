@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pcompress/zstd: there and back, OpenPMIx's form, and blocks that lie about themselves.
+// pcompress/zstd: round trips, OpenPMIx's form, and blocks with a false header.
 #include <gtest/gtest.h>
 
 #include "framework/pcompress.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plog/stdfd and plog/syslog, through log_entries() as PMIx_Log uses them. syslog(3) is replaced by one that
-// notes.
+// plog/stdfd and plog/syslog, through log_entries() as PMIx_Log uses them. syslog(3) is replaced by a
+// recorder.
 #include <gtest/gtest.h>
 #include <syslog.h>
 

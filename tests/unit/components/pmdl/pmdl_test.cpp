@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pmdl/ompi: which variables a process gets.
+// pmdl/ompi: the variables of a process.
 #include <gtest/gtest.h>
 
 #include <map>

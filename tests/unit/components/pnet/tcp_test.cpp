@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pnet/tcp by way of its table, and the parts that it is made of.
+// pnet/tcp through its table, and its parts.
 #include <gtest/gtest.h>
 #include <pmix/sdk/pnet.h>
 
@@ -189,7 +189,7 @@ class PnetTcp : public testing::Test {
         reason_ = done.ok() ? "" : done.error().text;
         return done.status();
     }
-    /// The facts under the request's ID, among what setup_local gave.
+    /// The results of setup_local under the request's ID.
     static InfoView facts(const Info& local) { return local.view().infos("my.net"); }
 
     std::map<std::string, std::string> values_;
@@ -224,7 +224,7 @@ TEST_F(PnetTcp, PortsAndAKeyReachEachNode) {
         EXPECT_EQ(key->data.bo.size, 32U);
         EXPECT_EQ(value_compare(key, facts(here).value(PMIX_ALLOC_FABRIC_SEC_KEY)), PMIX_EQUAL);
     }
-    // Endpoints of the ranks of the own node: behind the node's port, two each.
+    // Endpoints of the ranks of the own node: two each, after the node's port.
     std::string found;
     for (const pmix_info_t& entry : here) {
         if (!key_is(entry.key, PMIX_PROC_INFO_ARRAY)) continue;
@@ -279,7 +279,7 @@ TEST_F(PnetTcp, JobsHaveDifferentPortsUntilTheyEnd) {
     Info local;
     ASSERT_TRUE(pnet_->setup_local(job("b"), two, local).ok());
     EXPECT_STREQ(facts(local).string("pnet.tcp.ports"), "32004-32007");
-    // Asked again, a job keeps what it has.
+    // On a repeated request a job keeps its ports.
     ASSERT_EQ(allocate(job("a"), request(2, 0), one), PMIX_SUCCESS) << reason_;
     pnet_->deregister("a");
     pnet_->deregister("never.there");

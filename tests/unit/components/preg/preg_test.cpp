@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The preg components by way of their facade: the forms they make and read, the choice among them, hostile
-// input.
+// The preg components through their facade: the forms that they write and read, the choice among them,
+// hostile input.
 #include <gtest/gtest.h>
 
 #include "tests/covers.hpp"
@@ -134,7 +134,7 @@ TEST_F(PregTest, LongListsAreCompressedWhenThatIsShorter) {
     EXPECT_TRUE(text(regex).starts_with("blob:\0component=zlib:\0size="sv));
     EXPECT_LT(regex.size(), list.size() / 2);
     EXPECT_EQ(names(text(regex)), list);
-    // A list that the documented form says in a few bytes is not.
+    // A list that the documented form expresses in a few bytes is not kept raw.
     list.clear();
     for (int i = 0; i < 5000; ++i)
         list += (i != 0 ? ",n" : "n") + std::to_string(i) + "-ib";
@@ -170,7 +170,7 @@ TEST_F(PregTest, ReadsCompressedFormsOfOtherLibraries) {
     }
     EXPECT_EQ(names("blob:\0component=lz4:\0size=1:\0x"sv),
               "error " + std::to_string(PMIX_ERR_NOT_SUPPORTED));
-    // A length that the stream cannot hold is found before anything is allocated.
+    // A length beyond the stream is detected before anything is allocated.
     std::string bomb = good;
     const size_t at = good.size() - stream.size();
     bomb[at + 2] = '\x7f';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// preg/zstd: lists that OpenPMIx 7.0 has compressed, and blobs that lie about themselves.
+// preg/zstd: lists that OpenPMIx 7.0 has compressed, and blobs with a false header.
 #include <gtest/gtest.h>
 
 #include "framework/pcompress.hpp"
@@ -61,7 +61,7 @@ TEST_F(ZstdForm, RefusesBrokenBlobs) {
         EXPECT_TRUE(names(broken).starts_with("error ")) << byte;
     }
     EXPECT_EQ(names(good.substr(0, good.size() - 1)), bad);
-    // Both of these are found before anything is allocated.
+    // Both are detected before anything is allocated.
     std::string longer = good;
     longer[length + 3] = '\x0f';
     EXPECT_EQ(names(longer), bad);

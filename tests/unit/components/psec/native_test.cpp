@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// psec/native and psec/none, by way of the tables that they give to the library.
+// psec/native and psec/none, through their tables.
 #include <gtest/gtest.h>
 #include <pmix/sdk/psec.h>
 #include <unistd.h>
@@ -100,11 +100,11 @@ TEST_F(PsecTest, NativeTrustsClaimsWhenConfigured) {
 
 TEST_F(PsecTest, NativeRefusesClaimsThatContradictTheKernel) {
     use(muster_component_psec_native());
-    // Says what is registered, but is someone else.
+    // Claims the registered user, but runs as another.
     EXPECT_EQ(validate(credential(0, 0), {0, 0, PeerCredentials{1000, 100, 17}}), PMIX_ERR_INVALID_CRED);
     EXPECT_NE(reason_.find("its user is 1000"), std::string::npos) << reason_;
     EXPECT_EQ(validate(credential(0, 0), {0, 0, PeerCredentials{0, 100, 17}}), PMIX_ERR_INVALID_CRED);
-    // Over TCP only the user is known.
+    // Over TCP the kernel reports only the user.
     EXPECT_EQ(validate(credential(7, 8), {7, 8, PeerCredentials{7, PeerCredentials::kNoGid, 0}}),
               PMIX_SUCCESS);
     EXPECT_EQ(validate(credential(7, 8), {7, 8, PeerCredentials{9, PeerCredentials::kNoGid, 0}}),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// For tests: a process that has no descriptor left, as long as the object lives.
+// For tests: the process has no free descriptor while the object lives.
 #pragma once
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 namespace muster::test {
 
-/// Lowers the limit of open files and opens as many as there may be.
+/// Lowers the limit of open files and opens files up to it.
 class NoDescriptorsLeft {
   public:
     NoDescriptorsLeft() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ptl/tcp: addresses and their URIs, the choice of an interface and a port, who the peer is, and running out
-// of descriptors.
+// ptl/tcp: addresses and their URIs, the choice of an interface and a port, the identity of the peer, and
+// exhausted descriptors.
 #include "components/ptl/tcp/tcp.hpp"
 
 #include <fcntl.h>
@@ -63,7 +63,7 @@ TEST(TcpAddress, InANetwork) {
     EXPECT_FALSE(in("10.0.0.1", "::", 0));
 }
 
-/// Interfaces as a machine may have them.
+/// Possible interfaces of a machine.
 std::vector<Interface> some_interfaces() {
     return {{"lo", *Address::parse_host("127.0.0.1")},      {"eth0", *Address::parse_host("10.1.2.3")},
             {"ib0", *Address::parse_host("192.168.7.8")},   {"lo", *Address::parse_host("::1")},
@@ -91,7 +91,7 @@ TEST(TcpInterfaces, ListsNarrowTheChoice) {
     EXPECT_EQ(chosen({.include = "ib0", .remote = true}), "192.168.7.8:0");
     EXPECT_EQ(chosen({.include = "192.168.0.0/16 , 2001:db8::/32", .remote = true}),
               "192.168.7.8:0 [2001:db8::42]:0");
-    EXPECT_EQ(chosen({.include = "eth0"}), "10.1.2.3:0 [2001:db8::42]:0");  // asked for in so many words
+    EXPECT_EQ(chosen({.include = "eth0"}), "10.1.2.3:0 [2001:db8::42]:0");  // requested explicitly
     EXPECT_EQ(chosen({.include = "eth0,lo"}), "127.0.0.1:0 [::1]:0");
     EXPECT_EQ(chosen({.exclude = "eth0", .remote = true}), "192.168.7.8:0 169.254.1.1:0");
     EXPECT_EQ(chosen({.exclude = "eth0"}), "127.0.0.1:0 [::1]:0");
@@ -181,14 +181,14 @@ TEST_P(TcpTest, TheKernelIdentifiesALocalPeer) {
     EXPECT_EQ(server->credentials->gid, PeerCredentials::kNoGid);
     EXPECT_EQ(server->credentials->pid, 0);
 
-    // Asked again, with what does not fit.
+    // A repeated request, with values that do not fit.
     OwnerQuery query;
     const Address own = *Address::own_of(server->fd.get()), peer = *Address::peer_of(server->fd.get());
     EXPECT_EQ(query.owner(own, peer), geteuid());
     Address other = peer;
-    other.set_port(own.port());  // where only a listener is
+    other.set_port(own.port());  // only a listener
     EXPECT_EQ(query.owner(own, other), std::nullopt);
-    // A socket that was closed is nobody's, and must not pass for root's.
+    // A closed socket has no user, and must not be taken for root's.
     client->fd.reset();
     ASSERT_TRUE(readable(server->fd.get()));
     EXPECT_EQ(query.owner(own, peer), std::nullopt);
@@ -317,7 +317,7 @@ TEST(Tcp, ListensForOtherMachinesWhenAsked) {
     ASSERT_TRUE(readable((*listener)->fd()));
     auto server = (*listener)->accept();
     ASSERT_TRUE(server.ok());
-    EXPECT_TRUE(server->local);  // from this machine all the same
+    EXPECT_TRUE(server->local);  // from this machine nevertheless
 }
 
 }  // namespace

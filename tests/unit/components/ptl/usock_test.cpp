@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ptl/usock: names, modes, credentials, and running out of descriptors.
+// ptl/usock: names, modes, credentials, and exhausted descriptors.
 #include "components/ptl/usock/usock.hpp"
 
 #include <dirent.h>
@@ -132,7 +132,7 @@ TEST_F(UsockTest, EachListenerCreatesAndRemovesItsOwnSocket) {
 TEST_F(UsockTest, SkipsNamesInUse) {
     auto first = listens();
     ASSERT_NE(first, nullptr);
-    // The next name of this process is there already, from a dead one of the same number.
+    // The next name of this process exists already, from an ended process with the same ID.
     std::string path = path_of(*first);
     const size_t end = path.rfind('.'), begin = path.rfind('.', end - 1) + 1;
     const int number = std::stoi(path.substr(begin, end - begin));
@@ -228,7 +228,7 @@ TEST_F(UsockTest, RefusesConnectionsWhenDescriptorsRunOut) {
             EXPECT_EQ(refused.status(), PMIX_ERR_OUT_OF_RESOURCE);
             EXPECT_NE(refused.error().text.find("limit of open files"), std::string::npos);
         }
-        EXPECT_EQ(listener->accept().status(), PMIX_ERR_NOT_FOUND);  // nothing waits any more
+        EXPECT_EQ(listener->accept().status(), PMIX_ERR_NOT_FOUND);  // nothing is pending
     }
     char byte;
     EXPECT_EQ(::read(client->fd.get(), &byte, 1), 0);

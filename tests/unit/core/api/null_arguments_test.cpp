@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every function that asks nobody else survives NULL in each of its pointers. Each call runs in a process of
-// its own, so that one that ends it is named, and the others are tried, too.
+// Every local function survives NULL in each of its pointers. Each call runs in a separate process, so that a
+// crash is attributed to its call, and the other calls are still tried.
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <pmix_server.h>
@@ -24,7 +24,7 @@
 
 namespace {
 
-/// How the call ended in a child: "" if it returned.
+/// The end of the call in a child: "" if it returned.
 template <class Call>
 std::string outcome(Call&& call) {
     const pid_t child = fork();
@@ -291,7 +291,7 @@ void try_topology() {
     TRY(PMIx_server_generate_locality_string, &cpuset, &text);
 }
 
-/// Whether the function needs the library initialised, and mostly others: it returns PMIX_ERR_INIT here.
+/// Whether the function needs an initialised library, and mostly a peer: it returns PMIX_ERR_INIT here.
 bool needs_init(const std::string& name) {
     for (const char* local : {"PMIx_server_generate_", "PMIx_generate_"}) {
         if (name.starts_with(local)) return false;
@@ -334,7 +334,7 @@ bool needs_init(const std::string& name) {
 
 TEST(NullArguments, DoNotCrashHelperFunctions) {
 #ifdef __SANITIZE_ADDRESS__
-    const __lsan::ScopedDisabler disabled;  // what functions were given in vain is not freed here
+    const __lsan::ScopedDisabler disabled;  // arguments of failed calls are not freed here
 #endif
     try_structs();
     try_names();
@@ -344,7 +344,7 @@ TEST(NullArguments, DoNotCrashHelperFunctions) {
     try_texts();
     try_topology();
 
-    // Nothing that is exported is forgotten.
+    // The list has all exported functions.
     std::ifstream table(MUSTER_TEST_DATA "/../abi/data/functions.tsv");
     ASSERT_TRUE(table.is_open());
     std::string line;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PMIx_generate_regex and PMIx_generate_ppn by way of the library, before PMIx_Init.
+// PMIx_generate_regex and PMIx_generate_ppn through the library, before PMIx_Init.
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <pmix_server.h>
@@ -47,7 +47,7 @@ TEST(GenerateRegex, RefusesNull) {
     EXPECT_EQ(PMIx_generate_ppn("0", nullptr), PMIX_ERR_BAD_PARAM);
 }
 
-// A typed value carries the length, which strlen() does not tell.
+// A typed value carries the length, which strlen() cannot determine.
 TEST(GenerateRegex, ACompressedFormIsLoadedWhole) {
     using namespace std::string_literals;
     const std::string regex =

@@ -13,7 +13,7 @@
 
 namespace {
 
-// Everything that a test makes of these ends with it.
+// Objects made from these are freed at the end of the test.
 struct Cpuset : pmix_cpuset_t {
     Cpuset() : pmix_cpuset_t(PMIX_CPUSET_STATIC_INIT) {}
     ~Cpuset() { PMIx_Cpuset_destruct(this); }

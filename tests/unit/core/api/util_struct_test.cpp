@@ -16,7 +16,7 @@ bool is_zero(const Struct& s) {
     return std::memcmp(&s, &kZero, sizeof s) == 0;
 }
 
-// Construct over garbage, destruct twice, create and free: what every family promises.
+// Construct over garbage, destruct twice, create and free: the guarantees of every family.
 template <class Struct>
 void expect_family(void (*construct)(Struct*), void (*destruct)(Struct*), Struct* (*create)(size_t),
                    void (*release)(Struct*, size_t)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The checks of directives that are made from the table of functions and attributes.
+// The checks of directives by the table of functions and attributes.
 #include "core/attribute/directives.hpp"
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ TEST(Directives, AreMarkedForTheHostWhereTheLibraryActsUponThem) {
     mark_processed("connect", info);
     EXPECT_NE(info[0].flags & PMIX_INFO_REQD_PROCESSED, 0U);
     EXPECT_EQ(info[1].flags & PMIX_INFO_REQD_PROCESSED, 0U);
-    // Output is the host's to forward, too.
+    // The host also forwards output.
     Info spawn = one(PMIX_FWD_STDOUT, true);
     mark_processed("spawn", spawn);
     EXPECT_EQ(spawn[0].flags & PMIX_INFO_REQD_PROCESSED, 0U);

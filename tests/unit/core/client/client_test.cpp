@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The client role in memory: what it posts, asks, aborts and says goodbye with,
-// messages that are too long or cannot be read, the end of its server, and a
-// process without a server.
+// The client role in memory: posts, requests, abort and finalize, messages that are too long or malformed,
+// the end of its server, and a process without a server.
 #include "core/client/client.hpp"
 
 #include <set>
@@ -177,7 +176,7 @@ TEST_F(ClientTest, DoesNotSendWhatItsServerDoesNotTake) {
               PMIX_ERR_OUT_OF_RESOURCE);
     EXPECT_EQ(client(0).put(PMIX_GLOBAL, "long", *Value::from(text.c_str())), PMIX_SUCCESS);
     EXPECT_EQ(committed(0), PMIX_ERR_OUT_OF_RESOURCE);
-    // The connection is as good as before.
+    // The connection still works.
     EXPECT_EQ(committed(1), PMIX_SUCCESS);
     EXPECT_TRUE(client(0).connected());
 }
@@ -214,8 +213,8 @@ TEST_F(ClientTest, DropsAnEventThatCannotBeRead) {
     EXPECT_TRUE(client(0).connected());
 }
 
-/// Each command with bytes that mean nothing: the server answers, or passes
-/// over what has no answer, and serves the next request.
+/// Each command with random bytes: the server answers, or ignores commands without an answer, and serves the
+/// next request.
 TEST_F(ClientTest, ItsServerLivesThroughRequestsThatCannotBeRead) {
     start(1);
     const std::set<int> silent = {static_cast<int>(Command::DeregisterEvents),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The way to a server: what the environment says of it, addresses that lead
-// nowhere, servers that do not answer, and servers that refuse.
+// Connecting to a server: its address in the environment, dead addresses, servers that do not answer, and
+// servers that refuse.
 #include "core/client/connector.hpp"
 
 #include <sys/socket.h>
@@ -101,7 +101,7 @@ class ConnectorTest : public JobInMemory {
         connecting.join();
         return status;
     }
-    /// Starts rank 0, and tells what the environment of rank 1 says.
+    /// Starts rank 0, and returns the environment of rank 1.
     ServerContact begin() {
         node.add_job("job", 2);
         node.add_client("job", 0);

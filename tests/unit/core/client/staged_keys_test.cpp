@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Staged keys: each once a scope, in order, for few and for many keys.
+// Staged keys: each once per scope, in order, for few and for many keys.
 #include "core/client/staged_keys.hpp"
 
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@
 namespace muster {
 namespace {
 
-/// Keeps each collective that is handed over, until the test answers for the host.
+/// Keeps each collective passed to the host, until the test answers for the host.
 class FakeOperation : public CollectiveOperation {
   public:
     void all_local_in(const std::shared_ptr<Collective>& collective) override {
@@ -228,8 +228,7 @@ TEST_F(CollectivesTest, FailsAllWhenTheServerCloses) {
     EXPECT_EQ(answers_[1], std::vector<pmix_status_t>({PMIX_ERR_LOST_CONNECTION}));
 }
 
-/// Any order of arrivals, losses and answers of the host: each call gets one answer, and nothing stays
-/// behind.
+/// Any order of arrivals, losses and answers of the host: each call gets one answer, and no state remains.
 TEST_F(CollectivesTest, AnswersEachCallOnceInAnyOrder) {
     for (unsigned seed = 1; seed <= 500; ++seed) {
         std::mt19937 random(seed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connect and disconnect through servers in memory: what the host gets, what participants learn of each
-// other's jobs, and participants that die, time out or are deregistered.
+// Connect and disconnect through servers in memory: the arguments of the host, the job data that participants
+// get of each other, and participants that die, time out or are deregistered.
 #include "core/spawn/connect.hpp"
 
 #include <gtest/gtest.h>
@@ -83,7 +83,7 @@ TEST_F(ConnectTest, DisconnectsOnlyThoseThatAreConnected) {
     ASSERT_TRUE(all_have(all(true), PMIX_SUCCESS));
     cluster_->host().returns["disconnect"] = PMIX_ERR_NOT_AVAILABLE;
     ASSERT_TRUE(all_have(all(false), PMIX_ERR_NOT_AVAILABLE));
-    // They are connected as before.
+    // They are still connected.
     cluster_->host().returns.clear();
     ASSERT_TRUE(all_have(all(false), PMIX_SUCCESS));
     ASSERT_TRUE(all_have(all(false), PMIX_ERR_INVALID_OPERATION));
@@ -130,7 +130,7 @@ TEST_F(ConnectTest, EndsWithItsTimeLimit) {
     cluster_->settle();
     cluster_->pass(std::chrono::seconds(61));
     ASSERT_TRUE(all_have(calls, PMIX_ERR_TIMEOUT));
-    // A host that does not answer has a second more, and what it says then finds nobody.
+    // A host that does not answer gets one more second; a later answer has no effect.
     const Named others = all(true, {{"left", 0}, {"left", 1}, {"right", 0}, {"right", 1}}, 60);
     cluster_->settle();
     const auto asked = cluster_->host().take("connect");

@@ -42,7 +42,7 @@ class CleanupsTest : public testing::Test {
     pmix_status_t add(const std::vector<Proc>& ends, const Info& info, uint32_t user = geteuid()) {
         return cleanups_->add(ends, user, getegid(), info);
     }
-    /// `count` paths that nobody has.
+    /// `count` paths that do not exist.
     static std::string many(size_t count, const std::string& stem) {
         std::string list;
         for (size_t i = 0; i < count; ++i)
@@ -61,7 +61,7 @@ TEST_F(CleanupsTest, IgnoredPathsAreNotRegistered) {
     Info both = wish(PMIX_REGISTER_CLEANUP, "/a,/b");
     both.add(PMIX_CLEANUP_IGNORE, "/b");
     EXPECT_EQ(add({first_}, both), PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES);
-    // A conflict with an earlier call, for long lists, and for that target alone.
+    // A conflict with an earlier call, for long lists, and only for that target.
     EXPECT_EQ(add({second_}, wish(PMIX_CLEANUP_IGNORE, "/c/")), PMIX_SUCCESS);
     EXPECT_EQ(add({second_}, wish(PMIX_CLEANUP_IGNORE, many(10, "left"))), PMIX_SUCCESS);
     EXPECT_EQ(add({first_}, wish(PMIX_REGISTER_CLEANUP, "/c")), PMIX_SUCCESS);
@@ -88,7 +88,7 @@ TEST_F(CleanupsTest, RemovesFilesAtTheEndOfEachTarget) {
     const std::string gone = file("gone"), left = file("left"), other = file("other");
     EXPECT_EQ(add({first_, second_}, wish(PMIX_REGISTER_CLEANUP, gone + "," + left)), PMIX_SUCCESS);
     EXPECT_EQ(add({second_}, wish(PMIX_REGISTER_CLEANUP, other)), PMIX_SUCCESS);
-    // It comes later than what it keeps.
+    // It is registered later than the path that it protects.
     EXPECT_EQ(add({first_}, wish(PMIX_CLEANUP_IGNORE, left)), PMIX_SUCCESS);
     cleanups_->ended(first_.to_c());
     worker_.finish();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The thread for files: in order, beside the loop, and gone when there is nothing to do.
+// The file thread: in order, parallel to the loop, and ended when idle.
 #include "core/control/file_worker.hpp"
 #include "framework/base/loop_thread.hpp"
 
@@ -77,7 +77,7 @@ TEST_F(FileWorkerTest, DestructionWaitsForAllTasks) {
             worker.run([] {}, [&order] { order.push_back(100); });
             worker.finish();
             EXPECT_EQ(order.size(), 101U);
-            // And may be used again.
+            // It may be used again.
             worker.run([&order] { order.push_back(101); });
         });
     }

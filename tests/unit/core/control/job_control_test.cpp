@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Job control of a server with a fake host: what the library does itself, what the host is asked, and in
-// whose name.
+// Job control of a server with a fake host: the library's own actions, the requests to the host, and their
+// identity.
 #include "core/control/job_control.hpp"
 
 #include <gtest/gtest.h>

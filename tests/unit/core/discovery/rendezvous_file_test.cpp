@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rendezvous files: what is believed, and what is refused for which reason.
+// Rendezvous files: trusted files, and refused ones with the reason.
 #include "core/discovery/rendezvous_file.hpp"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ std::string text_with(const std::string& uri, const std::string& version, const 
     return uri + "\n" + version + "\n" + rest;
 }
 
-/// Why the text is refused; "" where it is not.
+/// The reason for which the text is refused; "" if it is accepted.
 std::string reason(const std::string& text, pmix_status_t status = PMIX_ERR_NO_PERMISSIONS) {
     const auto found = parse_rendezvous(text, "FILE");
     if (found) return "";
@@ -109,7 +109,7 @@ class RendezvousFile : public testing::Test {
         EXPECT_EQ(chmod(path.c_str(), mode), 0);
         return path;
     }
-    /// Why the file is refused; "" where it is not.
+    /// The reason for which the file is refused; "" if it is accepted.
     static std::string refusal(const std::string& path, pmix_status_t status = PMIX_ERR_NO_PERMISSIONS,
                                bool foreign = false) {
         const auto found = read_rendezvous_file(path, foreign);
@@ -156,7 +156,7 @@ TEST_F(RendezvousFile, OfAFinishedServerIsRefused) {
     EXPECT_TRUE(
         has(refusal(write("dead", text_with(kUri, "6.1.0", std::to_string(child) + "\n")), PMIX_ERR_UNREACH),
             "has ended"));
-    // The number lives, but is younger than the file.
+    // A process with this ID exists, but is younger than the file.
     const std::string path = write("reused", good_);
     const timespec long_ago[2] = {{1000, 0}, {1000, 0}};
     ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), long_ago, 0), 0);
@@ -184,7 +184,7 @@ TEST_F(RendezvousFile, IsCreatedAtomicallyAndRemovedWithItsOwner) {
         ASSERT_TRUE(found);
         EXPECT_EQ(found->uris, (std::vector<std::string>{"one.0;usock:///x", kUri}));
         EXPECT_EQ(found->security, "munge,native");
-        // No draft is left.
+        // No temporary file is left.
         for (const auto& entry : fs::directory_iterator(fs::path(path).parent_path()))
             EXPECT_EQ(entry.path(), path);
     }
@@ -213,7 +213,7 @@ TEST_F(RendezvousFile, IsReplacedOnlyWhenStale) {
     struct stat facts {};
     ASSERT_EQ(stat(dead.c_str(), &facts), 0);
     EXPECT_EQ(facts.st_mode & 07777, 0644U);
-    // A link in its place is not written through.
+    // A link in its place is not followed.
     const std::string target = write("target", "mine"), link = dir_ + "/link";
     ASSERT_EQ(symlink(target.c_str(), link.c_str()), 0);
     (void)files.add(link);
@@ -229,24 +229,24 @@ TEST_F(RendezvousFile, OfRootIsNotCreatedInAFolderThatOthersMayWrite) {
         EXPECT_EQ(made.status(), made ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS);
         return made ? "" : made.error().text;
     };
-    // Somebody has taken the name first.
+    // Another process has taken the name first.
     const std::string taken = write("taken", good_);
     ASSERT_EQ(chown(taken.c_str(), 12345, 12345), 0);
     EXPECT_TRUE(has(why_not(taken), "belongs to user 12345"));
     EXPECT_TRUE(fs::exists(taken));
-    // Or the folder.
+    // The same for the folder.
     const std::string theirs = dir_ + "/theirs";
     ASSERT_EQ(mkdir(theirs.c_str(), 0755), 0);
     ASSERT_EQ(chown(theirs.c_str(), 12345, 12345), 0);
     EXPECT_TRUE(has(why_not(theirs + "/file"), "belongs to user 12345: root announces no server there"));
     EXPECT_TRUE(fs::is_empty(theirs));
-    // Or leads us elsewhere by a link.
+    // The same for a link to another place.
     const std::string link = dir_ + "/link";
     ASSERT_EQ(symlink(dir_.c_str(), link.c_str()), 0);
     ASSERT_EQ(lchown(link.c_str(), 12345, 12345), 0);
     EXPECT_TRUE(has(why_not(link + "/file"), "link of another user"));
     EXPECT_FALSE(fs::exists(dir_ + "/file"));
-    // A folder for all, as /tmp, has to be sticky.
+    // A world-writable folder such as /tmp must be sticky.
     const std::string open = dir_ + "/open";
     ASSERT_EQ(mkdir(open.c_str(), 0700), 0);
     ASSERT_EQ(chmod(open.c_str(), 0777), 0);

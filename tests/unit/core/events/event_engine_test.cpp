@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The handlers of one process: order, chains, results, what is held, and handlers that complete late or from
-// elsewhere.
+// The handlers of one process: order, chains, results, cached events, and handlers that complete late or on
+// another thread.
 #include "core/events/event_engine.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ struct Seen {
     void* cbdata;
 };
 
-// Handlers have no context but their number.
+// The only context of a handler is its number.
 std::vector<Seen> seen;
 std::map<size_t, std::function<void(const Seen&)>> behaviour;
 
@@ -201,7 +201,7 @@ TEST_F(Engine, PassesResultsAlongTheChain) {
     EXPECT_TRUE(seen[0].results.empty());
     EXPECT_EQ(seen[1].results, (std::vector<std::string>{"early", "given"}));
     EXPECT_EQ(seen[1].statuses, (std::vector<pmix_status_t>{PMIX_EVENT_PARTIAL_ACTION_TAKEN}));
-    // The third handler has what both before it gave.
+    // The third handler gets the results of both handlers before it.
     behaviour[late] = [](const Seen& call) {
         Info result = with("more", "text");
         call.complete(PMIX_SUCCESS, result.data(), result.size(), nullptr, nullptr, call.cbdata);

@@ -45,7 +45,7 @@ class EventHostTest : public testing::Test {
     std::optional<Cluster> cluster_;
 };
 
-// --- what goes to the host ---
+// --- events to the host ---
 
 TEST_F(EventHostTest, TheReporterDoesNotWaitForTheHostsAnswer) {
     start(1);
@@ -86,7 +86,7 @@ TEST_F(EventHostTest, ARefusalOfTheHostIsTheReportersWhereItsRangeSurelyReachesB
     EXPECT_EQ(notified(0, kDrum, PMIX_RANGE_GLOBAL), PMIX_ERR_NO_PERMISSIONS);
     start(1);
     host().returns["notify_event"] = PMIX_ERR_NOT_SUPPORTED;
-    // All of the job is here; whether anybody else would want it nobody knows.
+    // The whole job is on this node; it is unknown whether any other process wants the event.
     EXPECT_EQ(notified(0, kDrum, PMIX_RANGE_GLOBAL), PMIX_SUCCESS);
 }
 
@@ -102,12 +102,12 @@ TEST_F(EventHostTest, PassesEventsFromOneNodeToTheOther) {
     cluster_->finish();
     EXPECT_EQ(far.heard.size(), 1U);
     EXPECT_EQ(server.heard.size(), 1U);
-    // It does not come back.
+    // The event does not return.
     EXPECT_EQ(near.heard.size(), 1U);
     EXPECT_EQ(host(1).count("notify_event"), 0U);
 }
 
-// --- what comes from the host ---
+// --- events from the host ---
 
 TEST_F(EventHostTest, GivesAnEventOfTheHostToItsClients) {
     start(2);
@@ -167,10 +167,10 @@ TEST_F(EventHostTest, TheHostJudgesRequiredDirectivesOfEachRegistration) {
     start(1);
     Listener plain, strict, refused;
     listen(plain, process(0), {kNodeDown});
-    // The host knows the code already, and is asked about the directive all the same.
+    // The code is already registered with the host, but the directive needs another request.
     listen(strict, process(0), {kNodeDown}, with_required("muster.test.unknown"));
     EXPECT_EQ(host().count("register_events"), 2U);
-    // No host hears of a code of applications.
+    // Codes of applications are not registered with the host.
     refused.listen(process(0), {kDrum}, with_required("muster.test.unknown"));
     ASSERT_TRUE(cluster_->until([&] { return refused.registered(); }));
     EXPECT_EQ(refused.status(), PMIX_ERR_NOT_SUPPORTED);
@@ -211,7 +211,7 @@ TEST_F(EventHostTest, RegistersACodeOfTheEnvironmentOnceAndWithTheHostsAgreement
     second.listen(process(1), {kNodeDown});
     ASSERT_TRUE(cluster_->until([&] { return second.registered(); }));
     EXPECT_EQ(host().count("register_events"), 1U);
-    // The last one takes it back.
+    // The last deregistration deregisters it with the host.
     first.stop(process(0));
     cluster_->settle();
     EXPECT_EQ(host().count("deregister_events"), 0U);
@@ -259,7 +259,7 @@ TEST_F(EventHostTest, NobodyIsToldOfACodeForWhichTheHostHasStillToAgree) {
         ASSERT_TRUE(cluster_->until([&] { return first.registered(); }));
         EXPECT_EQ(first.status(), first_answer);
         cluster_->settle();
-        // Each gets an answer of its own where the host has refused.
+        // If the host has refused, each registration gets its own answer.
         while (const auto again = host().take("register_events")) {
             again->answer(answer_of(PMIX_SUCCESS));
             cluster_->settle();
@@ -337,7 +337,7 @@ TEST_F(EventHostTest, TheHostCountsEachCodeOfAProcessOnce) {
     Listener first, second;
     listen(first, process(0), {kNodeDown});
     Info directives;
-    directives.add("vendor.key", 5);  // what makes the library ask again
+    directives.add("vendor.key", 5);  // makes the library send another request
     listen(second, process(0), {kNodeDown}, std::move(directives));
     first.stop(process(0));
     cluster_->settle();
@@ -362,8 +362,8 @@ TEST_F(EventHostTest, AsksTheHostForTheCodesOfItsOwnHandlers) {
     EXPECT_EQ(host().count("deregister_events"), 1U);
 }
 
-/// Registrations, deregistrations, deaths and answers of the host in any order: in the end the host has been
-/// asked to forget each code as often as it has agreed to it.
+/// Registrations, deregistrations, deaths and answers of the host in any order: at the end the host has
+/// deregistered each code as often as it has accepted it.
 TEST_F(EventHostTest, BalancesItsUpcallsInAnyOrder) {
     start(1);
     for (unsigned seed = 1; seed <= 200; ++seed) {
@@ -450,7 +450,7 @@ TEST_F(EventHostTest, RefusesMoreCodesThanOneProcessMayHave) {
     EXPECT_EQ(more.status(), PMIX_ERR_OUT_OF_RESOURCE);
     listen(fits, process(0), {kDrum, kDrum - 3});
     listen(other, process(1), {kDrum, kDrum - 1, kDrum - 2, kDrum - 3});
-    // Deregistered codes make room.
+    // Deregistered codes free space.
     some.stop(process(0));
     cluster_->settle();
     Listener again;
@@ -497,7 +497,7 @@ TEST_F(EventHostTest, GivesUpTheOldestEventsThatItHoldsAndCountsThem) {
     ASSERT_GT(late.heard.size(), 0U);
     EXPECT_LT(late.heard.size(), 40U);
     EXPECT_EQ(late.heard.back().info.view().number<int>("number"), 39);
-    // One that is larger than all the room there is.
+    // One larger than the whole limit.
     const std::string huge(30000, 'x');
     Info info;
     info.add("text", huge.c_str());

@@ -187,7 +187,7 @@ TEST_F(EventRouterTest, HoldsAnEventForHandlersThatComeLater) {
     listen(second, process(1), {kBell});
     settle();
     EXPECT_EQ(second.heard.size(), 0U);
-    // A handler that restricts itself does not take what another one may want.
+    // A restricted handler does not consume events of other handlers.
     Listener mine;
     listen(mine, process(0), {kBell}, with(PMIX_EVENT_HDLR_FIRST));
     settle();
@@ -277,7 +277,7 @@ TEST_F(EventRouterTest, StopsWithTheLastHandlerOfACode) {
     stopped = two.stop(process(1));
     settle();
     EXPECT_EQ(*stopped, PMIX_ERR_BAD_PARAM);
-    // The event that came while nobody had its code is held.
+    // The event that arrived without a handler for its code is cached.
     Listener again;
     listen(again, process(1), {kHorn});
     settle();
@@ -420,7 +420,7 @@ TEST_F(EventRouterTest, ReportsSilentlyWhatNobodyHereHandles) {
     Listener own;
     listen(own, process(0), {kBell});
     settle();
-    // The event that was reported was held for it.
+    // The reported event was cached for it.
     EXPECT_EQ(own.heard.size(), 1U);
     EXPECT_FALSE(reported(PMIX_RANGE_LOCAL));
 }

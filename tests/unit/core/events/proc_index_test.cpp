@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process looked up in a long list, against a walk through the list.
+// Lookup of a process in a long list, compared with a linear search.
 #include "core/events/proc_index.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests and their answers between a process, its server and the host: a limit on what waits, host modules
-// of several forms, and hosts that are late.
+// Requests and their answers between a process, its server and the host: a limit on pending requests, host
+// modules of several forms, and late hosts.
 #include "core/exchange/exchange.hpp"
 
 #include <set>
@@ -49,7 +49,7 @@ TEST_F(ExchangeTest, RefusesMoreRequestsOfOneProcessThanMayWait) {
     cluster_->settle();
     EXPECT_EQ(std::count_if(waiting.begin(), waiting.end(), [](const Call& one) { return one.there(); }), 2);
     EXPECT_EQ(waiting[4].status(), PMIX_ERR_OUT_OF_RESOURCE);
-    // Another process has its own, and what is answered makes room.
+    // Another process has its own limit, and answered requests free space.
     Calls others;
     for (pmix_rank_t number = 0; number < 3; ++number)
         others[number] = connect_procs(process(1), procs_of("job", {0, 1}));

@@ -54,7 +54,7 @@ TEST_F(Groups, MemoryIsCountedUntilRemoval) {
     of("one", "h", {1});
     EXPECT_GT(table.memory("one"), first);
     EXPECT_EQ(table.memory("other"), 0U);
-    // In the place of one that is there already.
+    // In place of an existing one.
     of("other", "g", {1, 2, 3});
     EXPECT_EQ(table.memory("other"), first);
     EXPECT_TRUE(table.remove_member("h", make_proc("job", 1)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Upcalls: each is answered on the loop, once, whatever the host does; and what the host's module does not
-// have is not read.
+// Upcalls: each is answered once, on the loop, whatever the host does; members that the host's module lacks
+// are not read.
 #include "core/exchange/host.hpp"
 #include "framework/base/loop_thread.hpp"
 #include "tests/covers.hpp"

@@ -32,7 +32,7 @@ class PeerReplies : public testing::Test {
         peer_.channel =
             std::make_unique<Channel>(loop_, std::move(socket), Channel::Limits{.max_sent = kMaxSent});
     }
-    /// The payload of the one frame that was sent with this tag; nothing where none was.
+    /// The payload of the only frame sent with this tag; nothing if there was none.
     std::optional<std::vector<uint8_t>> sent(uint32_t frame_tag) {
         std::array<uint8_t, 4 * kMaxSent> bytes;
         const ssize_t got = ::read(other_.get(), bytes.data(), bytes.size());
@@ -74,7 +74,7 @@ TEST_F(PeerReplies, FailWhenTheyExceedTheMessageLimit) {
     EXPECT_EQ(status_sent(102), PMIX_ERR_OUT_OF_RESOURCE);
     peer_.reply_shared(103, std::make_shared<const Bytes>(of_length(kMaxSent + 1)));
     EXPECT_EQ(status_sent(103), PMIX_ERR_OUT_OF_RESOURCE);
-    // The conversation goes on.
+    // The connection continues.
     peer_.reply_status(104, PMIX_SUCCESS);
     EXPECT_EQ(status_sent(104), PMIX_SUCCESS);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists of processes as runs, and what a hostile peer can make of them.
+// Lists of processes as runs, and hostile lists.
 #include "core/exchange/proc_list.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(ProcList, OtherListsStayUnchanged) {
         EXPECT_EQ(list.size(), procs.size());
         EXPECT_TRUE(same_procs(list.procs(), procs));
     }
-    // A name that is too long to end is a name.
+    // A name that fills its array without a terminator is valid.
     const std::string longest(PMIX_MAX_NSLEN, 'x');
     EXPECT_TRUE(same_procs(list_of(of({1, 2}, longest.c_str())).procs(), of({1, 2}, longest.c_str())));
 }

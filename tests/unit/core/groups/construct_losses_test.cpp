@@ -14,7 +14,7 @@ class ConstructLossesTest : public GroupsInMemory {
         info.add(PMIX_GROUP_LEADER, true);
         return info;
     }
-    /// The host of the node says how the process has ended.
+    /// The host of the node reports how the process has ended.
     void report(pmix_rank_t rank) {
         Process& server = cluster_->server_process(cluster_->node_of(rank));
         server.loop().post([&server, rank] {
@@ -43,7 +43,7 @@ TEST_F(ConstructLossesTest, FailsWhenAMemberDiesBeforeItHasCalled) {
             ASSERT_TRUE(all_have(calls, PMIX_GROUP_MEMBER_FAILED));
             ASSERT_TRUE(all_have(late, PMIX_GROUP_MEMBER_FAILED));
         } else {
-            // The data that the servers exchange informs the other node.
+            // The other node learns it from the data that the servers exchange.
             ASSERT_TRUE(all_have(late, PMIX_GROUP_MEMBER_FAILED));
             ASSERT_TRUE(all_have(calls, PMIX_GROUP_MEMBER_FAILED));
         }
@@ -229,7 +229,7 @@ TEST_F(ConstructLossesTest, SelectsTheFirstThatOffersToLead) {
                 nodes == 1 && rank == 1 ? Call() : construct(process(rank), "g", all(), notify_info());
         cluster_->finish();
         if (nodes == 2) {
-            // All were in, and the host had the construction: it goes on as it was.
+            // All had called, and the host had the construction: it continues.
             cluster_->finish();
             EXPECT_EQ(calls[1].status(), PMIX_SUCCESS);
             continue;
@@ -278,7 +278,7 @@ TEST_F(ConstructLossesTest, KeepsTheFailureOfALeaderThatWasTheOnlyOneToCall) {
 }
 
 TEST_F(ConstructLossesTest, TheServerOfALostLeaderWaitsForTheOtherNode) {
-    for (const int how : {0, 1, 2}) {  // one of the other node leads, aborts, or is never heard of
+    for (const int how : {0, 1, 2}) {  // one of the other node leads, aborts, or never calls
         SCOPED_TRACE(how);
         start(4, 2);
         Listener& far = listen(3, {PMIX_GROUP_LEADER_FAILED});
@@ -399,7 +399,7 @@ TEST_F(ConstructLossesTest, ADestructGoesOnWhereTheGroupOrTheCallToleratesLosses
         cluster_->finish();
         for (const pmix_rank_t rank : {1U, 3U})
             calls[rank] = destruct(process(rank), "g", copy(info));
-        // Node 1 may have named the members without the lost one: the servers find that out in time.
+        // Node 1 may have named the members without the lost one: the servers detect that in time.
         for (int second = 0; second < 3; ++second) {
             cluster_->finish();
             cluster_->pass(std::chrono::seconds(1));
@@ -436,7 +436,7 @@ TEST_F(ConstructLossesTest, AServerTakesPartForMembersThatHaveAllEnded) {
         cluster_->pass(std::chrono::milliseconds(1600));
         cluster_->carry();
         cluster_->settle();
-        // The construct, and the part that the server takes in the destruct.
+        // The construct, and the server's participation in the destruct.
         EXPECT_EQ(cluster_->host(1).count("group"), 2U);
         asked->answer(answer_of(PMIX_SUCCESS));
         ASSERT_TRUE(all_have(calls, PMIX_SUCCESS));

@@ -71,12 +71,12 @@ TEST_F(ConstructTest, NeedsNoHostWhereAllMembersAreOfOneNode) {
     ASSERT_TRUE(all_have(construct_all("g"), PMIX_SUCCESS, ranks()));
     ASSERT_TRUE(all_have(destruct_all("g"), PMIX_SUCCESS));
     EXPECT_EQ(cluster_->host().count("group"), 0U);
-    // A host judges what the library does not act upon.
+    // The host decides on directives that the library does not act upon.
     cluster_->host().returns["group"] = PMIX_ERR_NOT_SUPPORTED;
     ASSERT_TRUE(all_have(construct_all("r", with_required("muster.test.unknown")), PMIX_ERR_NOT_SUPPORTED));
     EXPECT_EQ(cluster_->host().count("group"), 1U);
     cluster_->host().returns.clear();
-    // A context id is the host's to give.
+    // Only the host assigns context ids.
     const Calls calls = construct_all("h", with(PMIX_GROUP_ASSIGN_CONTEXT_ID));
     ASSERT_TRUE(all_have(calls, PMIX_SUCCESS, ranks()));
     EXPECT_EQ(calls.at(0).context_id(), calls.at(2).context_id());
@@ -153,7 +153,7 @@ TEST_F(ConstructTest, SharesWhatItsMembersTell) {
 TEST_F(ConstructTest, GivesMembersTheJobDataAndThePostedDataOfTheOthers) {
     covers("GRP-29", "GRP-88");
     start(2, 2);
-    // A job that the server of node 0 has never heard of.
+    // A job that is unknown to the server of node 0.
     cluster_->at(1, [](auto& node) {
         node.add_job("other", 2, "node0,node1", "0;1", 1);
         node.register_client("other", 1);
@@ -200,7 +200,7 @@ TEST_F(ConstructTest, RefusesWrongCalls) {
     ASSERT_TRUE(all_have(construct_all("g", {0, 2}), PMIX_SUCCESS));
     ASSERT_TRUE(all_have(first, PMIX_SUCCESS));
     EXPECT_EQ(refused("g", all()), PMIX_ERR_EXISTS);
-    // Members that are to be of one node and are not.
+    // Members that must be on one node but are not.
     start(2, 2);
     Calls calls = construct_all("far", with(PMIX_GROUP_LOCAL_ONLY));
     ASSERT_TRUE(all_have(calls, PMIX_ERR_BAD_PARAM));
@@ -239,7 +239,7 @@ TEST_F(ConstructTest, GivesTheHostTwoSecondsBeyondTheTimeLimit) {
     EXPECT_TRUE(nobody_answered(calls));
     cluster_->pass(std::chrono::seconds(2));
     ASSERT_TRUE(all_have(calls, PMIX_ERR_TIMEOUT));
-    // The host hears of the failure, and what it says after that comes too late.
+    // The host is notified of the failure; its later answer is ignored.
     EXPECT_EQ(cluster_->host().count("group"), 2U);
     asked->answer(answer_of(PMIX_SUCCESS));
     cluster_->settle();
@@ -332,7 +332,7 @@ TEST_F(ConstructTest, HasALimitForEachJob) {
     }
     EXPECT_EQ(last, PMIX_ERR_OUT_OF_RESOURCE);
     EXPECT_GT(made, 0);
-    // Another job has room of its own, and what is destructed makes room.
+    // Another job has its own limit, and destructed groups free space.
     Calls other;
     other[0] = construct(cluster_->process("other", 0), "another", procs_of("other", {0}));
     ASSERT_TRUE(all_have(other, PMIX_SUCCESS));
@@ -341,7 +341,7 @@ TEST_F(ConstructTest, HasALimitForEachJob) {
     ASSERT_TRUE(all_have(construct_all("one more"), PMIX_ERR_OUT_OF_RESOURCE));
 }
 
-// --- bootstrap and members that are added ---
+// --- bootstrap and added members ---
 
 TEST_F(ConstructTest, AsksTheHostForEachLeaderOfABootstrap) {
     start(4, 2);
@@ -350,7 +350,7 @@ TEST_F(ConstructTest, AsksTheHostForEachLeaderOfABootstrap) {
     Calls calls;
     for (const pmix_rank_t rank : {0U, 2U})
         calls[rank] = construct(process(rank), "g", procs_of("job", {rank}), copy(info));
-    // One that a leader adds names nobody.
+    // An added member passes no members.
     calls[1] = construct(process(1), "g", {});
     cluster_->settle();
     EXPECT_EQ(cluster_->host(0).count("group"), 2U);
@@ -391,7 +391,7 @@ TEST_F(ConstructTest, EndsABootstrapWithItsTimeLimitOrTheErrorOfTheHost) {
     cluster_->host().returns["group"] = PMIX_ERR_NOT_AVAILABLE;
     calls[0] = construct(process(0), "g", procs_of("job", {0}), copy(info));
     ASSERT_TRUE(all_have(calls, PMIX_ERR_NOT_AVAILABLE));
-    // A leader speaks for itself alone.
+    // A leader calls only for itself.
     calls[0] = construct(process(0), "g", procs_of("job", {0, 1}), copy(info));
     ASSERT_TRUE(all_have(calls, PMIX_ERR_BAD_PARAM));
 }

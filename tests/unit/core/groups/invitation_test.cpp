@@ -26,7 +26,7 @@ class InvitationTest : public GroupsInMemory {
     Calls of(const std::vector<std::pair<pmix_rank_t, Call>>& list) {
         return Calls(list.begin(), list.end());
     }
-    /// The processes that a server still expects an answer of.
+    /// The processes whose answer a server still expects.
     size_t awaited(const std::string& id) {
         size_t count = 0;
         cluster_->at(0, [&](auto& node) {
@@ -52,7 +52,7 @@ TEST_F(InvitationTest, CompletesInAnyOrderOfAnswers) {
         do {
             const std::string id = "g" + std::to_string(++round);
             Calls calls = of({{0, invite_all(id)}});
-            // The first answers before the invitation can have come.
+            // The first answers before the invitation can have arrived.
             for (const pmix_rank_t rank : order) {
                 calls[rank] = accept(rank, id);
                 cluster_->settle(2);
@@ -131,7 +131,7 @@ TEST_F(InvitationTest, AHandlerOfTheLeaderAbortsOrInvitesSubstitutes) {
     cluster_->settle();
     EXPECT_FALSE(leader.there());
     const Call substitute = accept(3, "g");
-    // The substitute takes the rank of the one that it stands for.
+    // The substitute takes the rank of the process that it replaces.
     ASSERT_TRUE(all_have(of({{0, leader}, {2, second}, {3, substitute}}), PMIX_SUCCESS, {0, 3, 2}));
     declined.adds = Info();
     declined.returns = PMIX_GROUP_CONSTRUCT_ABORT;
@@ -163,7 +163,7 @@ TEST_F(InvitationTest, EndsWithTheTimeLimitOfTheLeader) {
     cluster_->pass(std::chrono::seconds(61));
     ASSERT_TRUE(all_have(of({{0, partial}}), PMIX_ERR_PARTIAL_SUCCESS, {0, 1}));
     ASSERT_TRUE(all_have(of({{1, in}}), PMIX_SUCCESS, {0, 1}));
-    // They have gone on without it.
+    // They have continued without it.
     ASSERT_TRUE(all_have(of({{2, accept(2, "h")}}), PMIX_GROUP_CONSTRUCT_ABORT));
 }
 
@@ -193,7 +193,7 @@ TEST_F(InvitationTest, AsksTheHostForAContextId) {
 }
 
 TEST_F(InvitationTest, FailsWithTheHostThatHasNoContextId) {
-    for (const int how : {0, 1, 2}) {  // refused, no id in the answer, none in time
+    for (const int how : {0, 1, 2}) {  // refused, no id in the answer, no answer in time
         SCOPED_TRACE(how);
         start(2);
         if (how == 0) cluster_->host().returns["group"] = PMIX_ERR_NO_PERMISSIONS;
@@ -342,7 +342,7 @@ TEST_F(InvitationTest, ANewLeaderKeepsTheTermsOfAnInvitationThatItAnsweredBefore
         info.add(PMIX_GROUP_NOTIFY_TERMINATION, true);
         invite_all("g", std::move(info));
         calls[1] = accept(1, "g");
-        process(0).runtime().progress();  // the invitation is on its way
+        process(0).runtime().progress();  // the invitation is in flight
         cluster_->finish();
         cluster_->kill("job", 0);
         cluster_->finish();
@@ -550,7 +550,7 @@ TEST_F(InvitationTest, MembersThatLeaveOrEndAreNotWaitedForByADestruct) {
                 cluster_->carry();
             };
             if (asked_first) node_0_calls();
-            // Both members of the other node go.
+            // Both members of the other node leave.
             for (const pmix_rank_t rank : {1U, 3U}) {
                 if (leaves)
                     leave(process(rank), "g");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The meeting in memory among threads that stand for processes.
+// The shared-memory meeting, with threads in place of processes.
 #include "core/groups/meeting.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ class MeetingTest : public ::testing::Test {
         }
         memory_->open();
     }
-    /// All come, each with its call; `last` does what falls to whoever asks for all.
+    /// All threads arrive, each with its call; `last` acts for the process that sends the request for all.
     template <class Last>
     std::vector<Meeting::Visit> come(const std::vector<uint64_t>& calls, Last last) {
         std::vector<Meeting::Visit> visits(calls.size());
@@ -128,7 +128,7 @@ TEST_F(MeetingTest, EndsWithTheConnection) {
 }
 
 TEST_F(MeetingTest, AMemberThatTimesOutMakesAllFallBackToTheServer) {
-    // One says again and again that nobody is there.
+    // One process repeatedly resets the count to zero.
     std::vector<std::thread> threads;
     std::vector<Meeting::Visit> visits(2);
     std::atomic<uint32_t> back{0};
@@ -173,7 +173,7 @@ TEST(MeetingNote, RoundTrips) {
         EXPECT_TRUE(read.maps);
         EXPECT_EQ(read.together, together);
         EXPECT_EQ(read.number, 17U);
-        // Cut off.
+        // Truncated.
         Unpacker half(format, out.view().first(out.view().size() - 1));
         EXPECT_FALSE(MeetingNote::read(half, read));
     }
@@ -182,7 +182,7 @@ TEST(MeetingNote, RoundTrips) {
     EXPECT_TRUE(MeetingNote::read(nothing, none));
     EXPECT_FALSE(none.maps);
     Packer bare(format);
-    bare.byte(2);  // for all, but in which meeting?
+    bare.byte(2);  // for all, without the number of the meeting
     Unpacker in(format, bare.view());
     EXPECT_FALSE(MeetingNote::read(in, none));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups of a whole job that its processes make and end in memory: one asks the server for all, and the
-// others are told; ways that each chooses by chance, calls that differ, and members that die meanwhile.
+// Groups of a whole job, constructed and destructed in shared memory: one process sends the request for all.
+// Random paths of each process, calls that differ, and members that die meanwhile.
 #include "core/groups/meetings.hpp"
 
 #include <pmix/muster.h>
@@ -31,7 +31,7 @@ class MeetingsInMemory : public ThreadedJob {
         info.add(PMIX_GROUP_ASSIGN_CONTEXT_ID, true);
         return info;
     }
-    /// Answers what the host is asked, until all these calls have returned.
+    /// Answers the upcalls of the host until all these calls have returned.
     void answer_all(std::vector<Running> calls, size_t context_id) {
         EXPECT_TRUE(until([&] {
             while (const auto asked = node_.host.take("group")) {
@@ -60,7 +60,7 @@ TEST_F(MeetingsInMemory, MakeAndEndGroupsOfAllProcesses) {
         together(ranks(), [&](pmix_rank_t rank) { EXPECT_EQ(destruct(rank, id).status, PMIX_SUCCESS); });
         EXPECT_FALSE(known(id));
     }
-    // The first one goes by the server, which opens the meeting for the next.
+    // The first one goes through the server, which opens the meeting for the next.
     EXPECT_GE(in_memory_, 3U * 8);
 }
 
@@ -96,7 +96,7 @@ TEST_F(MeetingsInMemory, ErrorsOfTheServerAreForAll) {
 TEST_F(MeetingsInMemory, CallsThatDifferAllGoToTheServer) {
     start(2);
     together(ranks(), [&](pmix_rank_t rank) { construct(rank, "first", ranks()); });
-    // Another order of the same members is allowed: that of the first member by name counts.
+    // Another order of the same members is allowed: the order of the first member by name applies.
     together(ranks(), [&](pmix_rank_t rank) {
         const HostAnswer answer =
             construct(rank, "g", rank == 0 ? std::vector<pmix_rank_t>{1, 0} : std::vector<pmix_rank_t>{0, 1});
@@ -150,7 +150,7 @@ TEST_F(MeetingsInMemory, TheEndOfTheOneThatAsksLosesNothing) {
         calls.push_back(begin([&, rank] { answers[rank] = construct(rank, "g", ranks(), wants_id()); }));
     std::shared_ptr<Upcall> asked;
     EXPECT_TRUE(until([&] { return asked != nullptr || (asked = node_.host.take("group")) != nullptr; }));
-    // Rank 2 is deregistered while the host is asked, whether it has asked for all or waits.
+    // Rank 2 is deregistered during the upcall, whether it has sent the request for all or waits.
     node_.on_loop([&] { node_.server().deregister_client(make_proc("job", 2), [] {}); });
     EXPECT_TRUE(until([&] { return calls[2].over->load(); }));
     HostAnswer answer = answer_of(PMIX_SUCCESS);

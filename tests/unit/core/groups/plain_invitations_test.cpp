@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups by invitation among processes of this library and of OpenPMIx, whose events say less: its answers
-// name no group, and its leaders before 6.0 do not list the members.
+// Groups by invitation among processes of this library and of OpenPMIx, whose events carry less information:
+// its answers name no group, and its leaders before 6.0 do not list the members.
 #include <unistd.h>
 
 #include <functional>
@@ -23,7 +23,7 @@ class PlainInvitationsTest : public GroupsInMemory {
         const Call said = notify(process(rank), code, range, std::move(info));
         cluster_->settle();
     }
-    /// A leader on OpenPMIx says something about its group.
+    /// A leader on OpenPMIx sends an event about its group.
     void leads(pmix_status_t code, const std::string& id, const std::vector<pmix_proc_t>& procs,
                bool lists_members) {
         Info info;
@@ -61,7 +61,7 @@ TEST_F(PlainInvitationsTest, AnAnswerCountsForTheEarliestInvitationThatItsSender
     answers(2, PMIX_GROUP_INVITE_ACCEPTED, &leader);
     ASSERT_TRUE(all_have({{0, second}}, PMIX_SUCCESS, {0, 2}));
     EXPECT_EQ(first.answers(), 0);
-    // An answer to nothing is none, and ends no wait.
+    // An answer without an invitation is ignored, and ends no wait.
     answers(2, PMIX_GROUP_INVITE_ACCEPTED, &leader);
     EXPECT_EQ(first.answers(), 0);
     answers(1, PMIX_GROUP_INVITE_ACCEPTED, &leader);
@@ -102,7 +102,7 @@ TEST_F(PlainInvitationsTest, AnnouncementsForNobodyMakeNoGroup) {
     EXPECT_EQ(known("g"), nullptr);
 }
 
-/// A server that leads an invitation for its client, as clients of OpenPMIx 7.0 want it.
+/// A server that leads an invitation for its client, as clients of OpenPMIx 7.0 request it.
 class LedInvitationsTest : public PlainInvitationsTest {
   protected:
     /// The status of the request.
@@ -121,7 +121,7 @@ class LedInvitationsTest : public PlainInvitationsTest {
         cluster_->settle();
         return begun;
     }
-    /// A client of the same node answers by its server.
+    /// A client of the same node answers through its server.
     pmix_status_t pass_answer(pmix_rank_t rank, const std::string& id, pmix_status_t code,
                               const std::optional<pmix_proc_t>& leader) {
         Peer peer;

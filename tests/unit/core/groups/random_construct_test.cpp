@@ -9,7 +9,7 @@ namespace muster::testing_in_memory {
 namespace {
 
 /// Members that die or finalize and exit, leaders, handlers that decide late, and late answers of the host,
-/// in any order: each call is answered once, all members get the same group, and nothing is left.
+/// in any order: each call is answered once, all members get the same group, and no state remains.
 class RandomConstruct : public GroupsInMemory {
   protected:
     static constexpr uint32_t kSize = 4;
@@ -76,7 +76,7 @@ class RandomConstruct : public GroupsInMemory {
             for (pmix_rank_t rank = 0; rank < kSize; ++rank)
                 complete_one(rank);
         }
-        // Decisions of processes that have gone are waited for ten seconds at most.
+        // The wait for decisions of ended processes is at most ten seconds.
         cluster_->pass(std::chrono::seconds(11));
         cluster_->finish();
         std::vector<std::pair<pmix_rank_t, Call>> good;
@@ -108,7 +108,7 @@ class RandomConstruct : public GroupsInMemory {
         EXPECT_TRUE(nothing_is_left());
     }
 
-    /// The survivors destruct the group, while one of them may leave it, or die.
+    /// The survivors destruct the group, while one of them may leave it or die.
     void end_group(const std::string& nspace, const std::string& id, std::mt19937& random) {
         Calls calls;
         std::map<pmix_rank_t, Call> leaves;

@@ -149,7 +149,7 @@ class RandomInvitations : public GroupsInMemory {
             EXPECT_EQ(one.context_id(), first->context_id()) << "rank " << rank;
         }
         if (first == nullptr) return;
-        // All who are in it, and live, know so. A process that offered to lead is in it without a call.
+        // All living members know of the group. A process that offered to lead is a member without a call.
         for (const pmix_rank_t rank : first->ranks()) {
             const auto found = round.calls.find(rank);
             const auto handler = round.handler_of.find(rank);

@@ -63,7 +63,7 @@ inline Info with(const char* key, bool value = true) {
     info.add(key, value);
     return info;
 }
-/// The same as a directive that must be honoured.
+/// The same as a required directive.
 inline Info with_required(const char* key) {
     Info info = with(key);
     info[0].flags |= PMIX_INFO_REQD;
@@ -135,7 +135,7 @@ inline Call disconnect_procs(Process& process, std::vector<pmix_proc_t> procs, I
     });
 }
 
-/// An event of this process, or of another `source` where its host reports it.
+/// An event of this process, or of another `source` if its host reports it.
 inline std::shared_ptr<Event> make_event(const pmix_proc_t& source, pmix_status_t code,
                                          pmix_data_range_t range, Info info = {}) {
     auto event = std::make_shared<Event>();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Jobs on one node or two, in memory: the servers with their clients, and one host for both nodes. The host
-// gathers the calls of both servers, carries events from one to the other, and answers when the test says.
+// gathers the calls of both servers, carries events from one to the other, and answers on request of the
+// test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -77,12 +78,12 @@ class Cluster {
     bool alive(const std::string& nspace, pmix_rank_t rank) const {
         return alive_.count({nspace, rank}) != 0;
     }
-    /// The process ends without a word.
+    /// The process ends without PMIx_Finalize.
     void kill(const std::string& nspace, pmix_rank_t rank) {
         alive_.erase({nspace, rank});
         at(node_of(rank), [&](auto& one) { one.kill(nspace.c_str(), rank); });
     }
-    /// The process says goodbye, and goes on running.
+    /// The process finalizes, and continues to run.
     Call finalize(const std::string& nspace, pmix_rank_t rank) {
         alive_.erase({nspace, rank});
         Process& leaving = process(nspace, rank);
@@ -96,7 +97,7 @@ class Cluster {
         at(node_of(rank), [&](auto& one) { one.add_client(nspace.c_str(), rank); });
         alive_.insert({nspace, rank});
     }
-    /// The host says that a process has exited.
+    /// The host reports that a process has exited.
     void exited(const std::string& nspace, pmix_rank_t rank) {
         at(node_of(rank), [&](auto& one) {
             one.on_loop([&] { one.server().deregister_client(make_proc(nspace, rank), [] {}); });
@@ -135,7 +136,7 @@ class Cluster {
         if (second_) second_->pass(time);
         settle();
     }
-    /// Drives all loops until `done` holds; false when that takes longer than a test may.
+    /// Drives all loops until `done` holds; false on a timeout.
     [[nodiscard]] bool until(const std::function<bool()>& done) {
         const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
         while (!done()) {
@@ -151,7 +152,7 @@ class Cluster {
             carry();
         }
     }
-    /// The host does what it can do now. With `random` it leaves some of that for later.
+    /// The host does the work that is pending. With `random` it defers some of it.
     void carry(std::mt19937* random = nullptr) {
         const auto later = [&] { return random != nullptr && (*random)() % 2 == 0; };
         for (int node = 0; node < nodes_; ++node) {
@@ -172,9 +173,9 @@ class Cluster {
             one = operations_.erase(one);
         }
     }
-    /// Operations of which the host has calls, and waits for more; not those that have failed on one node, of
-    /// which the other one may never hear, nor those of servers alone that take part for processes that have
-    /// gone, when the host has done without them.
+    /// Operations for which the host has some calls and waits for more. Excluded: operations that have failed
+    /// on one node, of which the other node may never be notified; and those with only servers that
+    /// participate for departed processes, if the host has completed without them.
     size_t incomplete() const {
         return static_cast<size_t>(
             std::count_if(operations_.begin(), operations_.end(), [](const Operation& one) {
@@ -236,7 +237,7 @@ class Cluster {
                 std::string whole = upcall->name + " " + std::to_string(upcall->number) + " " + upcall->text;
                 for (const pmix_proc_t& proc : upcall->procs)
                     whole += " " + Proc(proc).text();
-                // Groups have names; of other operations a node may have begun the next one already.
+                // Groups have names; for other operations a node may already have begun the next one.
                 const auto found =
                     std::find_if(operations_.begin(), operations_.end(), [&](const Operation& one) {
                         return one.name == whole && (one.calls[node].empty() || upcall->name == "group");
@@ -254,7 +255,7 @@ class Cluster {
                    (proc.rank == PMIX_RANK_WILDCARD || proc.rank == one.second);
         });
     }
-    /// Whether each node has called that has processes in it which have not ended.
+    /// Whether each node with living participants has called.
     bool is_complete(const Operation& operation) {
         for (int node = 0; node < nodes_; ++node) {
             if (operation.calls[node].empty() &&
@@ -301,7 +302,7 @@ class Cluster {
     FakeNode<0> first_;
     std::unique_ptr<FakeNode<1>> second_;
     std::set<std::pair<std::string, pmix_rank_t>> alive_;
-    std::list<Operation> operations_;  ///< that are not complete, the oldest first
+    std::list<Operation> operations_;  ///< incomplete, oldest first
     size_t context_id_ = 0;
 };
 

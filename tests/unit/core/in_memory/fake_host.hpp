@@ -19,12 +19,12 @@
 
 namespace muster::testing_in_memory {
 
-/// One upcall, as the host got it.
+/// One recorded upcall.
 struct Upcall {
     std::string name;
     std::vector<pmix_proc_t> procs;  ///< the caller, the target or the participants
     Info info;
-    Info data;  ///< log: what is logged; queries: one info a key, in the order asked
+    Info data;  ///< log: the logged data; queries: one info per key, in the order of the request
     Bytes bytes;
     std::vector<std::string> keys;
     std::string text;
@@ -34,11 +34,11 @@ struct Upcall {
     std::function<void(const HostAnswer& answer)> answer;
 };
 
-/// The host of one node. `Node` tells hosts of several servers in one test apart, as upcalls carry no
-/// context.
+/// The host of one node. `Node` distinguishes the hosts of several servers in one test, because upcalls carry
+/// no context.
 class FakeHost {
   public:
-    /// Answers with success without being asked: most tests do not care about these.
+    /// Answers with success automatically: most tests do not use these upcalls.
     std::set<std::string> agreeable{"client_connected", "client_finalized", "register_events",
                                     "deregister_events"};
     /// Upcalls that return this status and are not recorded as open.
@@ -48,7 +48,7 @@ class FakeHost {
     FakeHost(const FakeHost&) = delete;
     FakeHost& operator=(const FakeHost&) = delete;
 
-    /// The oldest open upcall of that name, taken out; null where there is none.
+    /// Removes the oldest open upcall of that name; null if there is none.
     std::shared_ptr<Upcall> take(const std::string& name) {
         const auto found =
             std::find_if(open_.begin(), open_.end(), [&](const auto& one) { return one->name == name; });
@@ -57,7 +57,7 @@ class FakeHost {
         open_.erase(found);
         return taken;
     }
-    /// How many upcalls of that name have come.
+    /// Number of upcalls of that name so far.
     size_t count(const std::string& name) const {
         const auto found = counts_.find(name);
         return found == counts_.end() ? 0 : found->second;
@@ -77,7 +77,7 @@ class FakeHost {
         static FakeHost* host = nullptr;
         return host;
     }
-    /// The table with all upcalls. A test may null some.
+    /// The table with all upcalls. A test may set some to NULL.
     template <int Node>
     static pmix_server_module_t module();
 

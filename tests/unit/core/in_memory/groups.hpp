@@ -60,7 +60,7 @@ class GroupsInMemory : public testing::Test {
     }
     Calls destruct_all(const std::string& id) { return destruct_all(id, ranks()); }
 
-    /// Drives everything, and checks that each call was answered once, with this status.
+    /// Drives all loops, and checks that each call was answered once, with this status.
     ::testing::AssertionResult all_have(const Calls& calls, pmix_status_t status) {
         cluster_->finish();
         for (const auto& [rank, one] : calls) {
@@ -102,7 +102,7 @@ class GroupsInMemory : public testing::Test {
     const Group* known(const std::string& id, int node = 0) {
         return cluster_->server_process(node).groups().find(id);
     }
-    /// Whether nothing is left of an operation: nobody waits, and the host owes no answer.
+    /// Whether an operation has left no state: no process waits, and no answer of the host is pending.
     ::testing::AssertionResult nothing_is_left() {
         const auto waits = cluster_->waits();
         if (!waits.empty())
@@ -117,7 +117,7 @@ class GroupsInMemory : public testing::Test {
     uint32_t size_ = 0;
 };
 
-/// A rank that an event is about; PMIX_RANK_UNDEF where it names none.
+/// The affected rank of an event; PMIX_RANK_UNDEF if it names none.
 inline pmix_rank_t affected_by(const Listener::Heard& heard) {
     const pmix_proc_t* proc = heard.info.view().proc(PMIX_EVENT_AFFECTED_PROC);
     return proc == nullptr ? PMIX_RANK_UNDEF : proc->rank;

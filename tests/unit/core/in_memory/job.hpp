@@ -47,7 +47,7 @@ class TemporaryFolder {
     std::string path_;
 };
 
-/// An answer that a call delivers later.
+/// The later answer of a call.
 template <class T>
 class Later {
   public:
@@ -68,7 +68,7 @@ class Later {
 template <int Node>
 class FakeNode {
   public:
-    /// The store that clients of this library share makes barriers in memory; without it all goes by
+    /// The shared store of Muster's clients enables barriers in memory; without it all operations use
     /// messages.
     explicit FakeNode(bool shares_memory = false, Info directives = {}) {
         FakeHost::of<Node>() = &host;
@@ -156,9 +156,9 @@ class FakeNode {
     }
     Process& client(const char* nspace, uint32_t rank) { return *clients_.at({nspace, rank}); }
     Process& client(uint32_t rank) { return client("job", rank); }
-    /// The process ends without a word.
+    /// The process ends without PMIx_Finalize.
     void kill(const char* nspace, uint32_t rank) { clients_.erase({nspace, rank}); }
-    /// Takes over a process that the test has made: it is driven with the clients, under its own name.
+    /// Adopts a process that the test has created: it is driven with the clients, under its own name.
     Process& adopt(std::unique_ptr<Process> process) {
         const pmix_proc_t name = process->self();
         return *(clients_[{name.nspace, name.rank}] = std::move(process));
@@ -171,7 +171,7 @@ class FakeNode {
         for (auto& [name, client] : clients_)
             client->runtime().progress();
     }
-    /// Moves the clocks of the server and of all clients ahead.
+    /// Advances the clocks of the server and of all clients.
     void pass(std::chrono::milliseconds time) {
         process_->loop().skip(time);
         for (auto& [name, client] : clients_)
@@ -210,7 +210,7 @@ class JobInMemory : public testing::Test {
         for (uint32_t rank = 0; rank < size; ++rank)
             node.add_client("job", rank);
     }
-    /// Drives all loops until `done` holds; false when that takes longer than a test may.
+    /// Drives all loops until `done` holds; false on a timeout.
     [[nodiscard]] bool until(const std::function<bool()>& done) {
         const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
         while (!done()) {
@@ -220,7 +220,7 @@ class JobInMemory : public testing::Test {
         return true;
     }
     /// Runs `call`, which blocks, on a thread, and drives all loops until it returns. `each_turn`: null, or
-    /// what the host does meanwhile.
+    /// the host's actions meanwhile.
     void beside(const std::function<void()>& call, const std::function<void()>& each_turn = nullptr) {
         std::atomic<bool> over{false};
         std::thread calling([&] {
@@ -239,7 +239,7 @@ class JobInMemory : public testing::Test {
         for (int turn = 0; turn < 100; ++turn)
             node.turn();
     }
-    /// Lets time pass for the server and all clients.
+    /// Advances the time of the server and all clients.
     void pass(std::chrono::milliseconds time) {
         node.pass(time);
         settle();

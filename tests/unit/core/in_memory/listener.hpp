@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An event handler in memory: it records the events that it gets, and answers as the test says.
+// An event handler in memory: it records the received events, and answers as the test requests.
 #pragma once
 
 #include <pmix_common.h>
@@ -18,7 +18,7 @@ namespace muster::testing_in_memory {
 
 class Listener {
   public:
-    /// One event, as the handler got it.
+    /// One received event.
     struct Heard {
         pmix_status_t status = PMIX_SUCCESS;
         pmix_proc_t source{};
@@ -35,7 +35,7 @@ class Listener {
     pmix_status_t returns = PMIX_EVENT_NO_ACTION_TAKEN;
     /// The results that each call adds.
     Info adds;
-    /// Calls complete with complete(), not before they return.
+    /// If set, calls complete by complete(), not on return.
     bool holds = false;
     std::vector<Heard> heard;
 
@@ -71,7 +71,7 @@ class Listener {
         });
         return status;
     }
-    /// Completes the oldest call that is held.
+    /// Completes the oldest pending call.
     void complete() {
         const auto [done, cbdata] = held_.front();
         held_.erase(held_.begin());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forwarded output in memory: readers that record what they get, and a host that delivers pieces and counts
-// which of them it has back.
+// Forwarded output in memory: readers that record their output, and a host that delivers pieces and counts
+// the callbacks.
 #pragma once
 
 #include <pmix/muster.h>
@@ -70,14 +70,14 @@ class OutputReader {
         }
         return all;
     }
-    /// How often the end of a channel was told.
+    /// Number of notifications of the end of a channel.
     size_t ends() const {
         size_t count = 0;
         for (const Piece& piece : pieces)
             count += piece.bytes.empty() || piece.info.view().is_true(PMIX_IOF_COMPLETE) ? 1 : 0;
         return count;
     }
-    /// Bytes that it was told to have lost.
+    /// Number of bytes reported as lost.
     size_t lost() const {
         size_t bytes = 0;
         for (const Piece& piece : pieces)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A parameter that is set for a part of a test.
+// A parameter set for a part of a test.
 #pragma once
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 namespace muster::testing_in_memory {
 
-/// Sets a parameter in the environment as long as it lives. Processes read it when they are made.
+/// Sets a parameter in the environment while it lives. Processes read it at their creation.
 class ParameterScope {
   public:
     ParameterScope(const std::string& name, const std::string& value) : name_("PMIX_MCA_" + name) {

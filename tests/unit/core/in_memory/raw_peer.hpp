@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A peer that speaks to a server in memory byte by byte: the handshake and the frames are the test's. It
-// never waits: the test drives the server, then looks at what has come.
+// A peer that sends bytes to a server in memory: the test builds the handshake and the frames. It never
+// waits: the test drives the server, then reads the received bytes.
 #pragma once
 
 #include <sys/socket.h>
@@ -62,7 +62,7 @@ class RawPeer {
         bytes.insert(bytes.end(), payload.begin(), payload.end());
         return say(bytes);
     }
-    /// Returns the received bytes that were not taken yet.
+    /// Returns the received bytes that were not consumed yet.
     ByteView heard() {
         uint8_t block[4096];
         for (;;) {
@@ -79,7 +79,7 @@ class RawPeer {
         heard();
         return ended_;
     }
-    /// The answer of the server to a request of this kind, once it is there whole.
+    /// The answer of the server to a request of this kind, once it is complete.
     std::optional<ReplyParser::Parsed> reply(PeerKind kind) {
         ReplyParser parser;
         parser.kind = kind;
@@ -95,7 +95,7 @@ class RawPeer {
         uint32_t tag = 0;
         std::vector<uint8_t> payload;
     };
-    /// The next frame, once it is there whole.
+    /// The next frame, once it is complete.
     std::optional<Frame> frame() {
         heard();
         if (heard_.size() < Channel::kHeaderSize) return std::nullopt;

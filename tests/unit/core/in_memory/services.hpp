@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job in memory whose processes ask services: waits for the host's upcalls and for answers, and runs a test
+// A job in memory whose processes use services: waits for the host's upcalls and for answers, and runs a test
 // in many orders.
 #pragma once
 
@@ -23,7 +23,7 @@ class ServicesInMemory : public JobInMemory {
   protected:
     using JobInMemory::JobInMemory;
 
-    /// Drives all loops until the host has such an upcall, and takes it.
+    /// Drives all loops until the host has such an upcall, and removes it.
     std::shared_ptr<Upcall> asked(const std::string& name) {
         std::shared_ptr<Upcall> upcall;
         EXPECT_TRUE(until([&] { return (upcall = node.host.take(name)) != nullptr; }))
@@ -33,7 +33,7 @@ class ServicesInMemory : public JobInMemory {
         upcall->answer = [](const HostAnswer&) {};
         return upcall;
     }
-    /// Waits for the answer of a call, and checks that there is one only.
+    /// Waits for the answer of a call, and checks that there is only one.
     pmix_status_t status_of(const Call& call) {
         EXPECT_TRUE(until([&] { return call.there(); })) << "a call is not answered";
         for (int turn = 0; turn < 5; ++turn)
@@ -46,7 +46,7 @@ class ServicesInMemory : public JobInMemory {
         for (int turn = 0; turn < turns; ++turn)
             node.process().runtime().progress();
     }
-    /// The user that the host is told of, as text.
+    /// The user passed to the host, as text.
     static std::string user_in(const Upcall& upcall) {
         const auto user = upcall.info.view().number<uint32_t>(PMIX_USERID);
         return user ? std::to_string(*user) : "none";
@@ -68,7 +68,7 @@ inline void in_every_order(size_t steps, const std::function<void(const std::vec
     } while (std::next_permutation(order.begin(), order.end()));
 }
 
-/// Runs `body` with so many seeds.
+/// Runs `body` with that many seeds.
 inline void with_seeds(uint32_t seeds, const std::function<void(std::mt19937& random)>& body) {
     for (uint32_t seed = 1; seed <= seeds; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job on one node whose processes have progress threads, and meet in the memory that their server shares.
-// Their calls block, each on a thread of its own, while the test drives the server.
+// A job on one node whose processes have progress threads, and use the memory that their server shares. Their
+// calls block, each on its own thread, while the test drives the server.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace muster::testing_in_memory {
 class ThreadedJob : public testing::Test {
   protected:
     ~ThreadedJob() override {
-        // Each says goodbye to a server that is driven.
+        // Each finalizes while the server is driven.
         while (!processes_.empty()) {
             drive([&] { processes_.pop_back(); });
         }
@@ -80,13 +80,13 @@ class ThreadedJob : public testing::Test {
         return list;
     }
 
-    // --- what the C functions do ---
+    // --- the C functions ---
 
     static Info copy(const Info& info) {
         auto made = Info::copy_of(info);
         return made ? std::move(*made) : Info();
     }
-    /// How often a call was answered without the server.
+    /// Number of calls answered without the server.
     std::atomic<size_t> in_memory_{0};
 
     HostAnswer construct(pmix_rank_t rank, const std::string& id, const std::vector<pmix_rank_t>& members,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tools in memory: processes that attach to a server which its host has opened to them. Their blocking calls
+// Tools in memory: processes that attach to a server that accepts tools. Their blocking calls
 // run on a thread, while the test drives the server.
 #pragma once
 
@@ -38,7 +38,7 @@ class ToolsInMemory : public ServicesInMemory {
         if (made) leave(std::move(*made));
         return status;
     }
-    /// A tool of this name that is attached to the server, and driven with the clients.
+    /// A tool of this name, attached to the server and driven with the clients.
     Process& attach_tool(const char* nspace = "tool", Info directives = {}) {
         directives.add(PMIX_TOOL_NSPACE, nspace);
         directives.add(PMIX_SERVER_URI, uri().c_str());
@@ -49,7 +49,7 @@ class ToolsInMemory : public ServicesInMemory {
         }
         return node.adopt(std::move(*made));
     }
-    /// The tool says goodbye and ends.
+    /// The tool finalizes and ends.
     void leave(std::unique_ptr<Process> tool) {
         beside([&] {
             tool->say_goodbye();

@@ -18,8 +18,8 @@ namespace {
 /// The tag of flow control on the wire.
 constexpr uint32_t kControlTag = 3;
 
-/// The server as a process sees it, with the test in the place of OpenPMIx for what concerns input. All else
-/// is the real server's.
+/// The server of a process, in which the test plays OpenPMIx for input. All other operations use the real
+/// server.
 class FlowServer : public Upstream {
   public:
     struct Push {
@@ -120,7 +120,7 @@ class HasFlowServer {
 
 class FlowControlInMemory : protected HasFlowServer, public ServicesInMemory {
   protected:
-    /// Puts the server in the place of the real one.
+    /// Replaces the real server.
     void stand_in(Process& process) {
         flow_ = std::make_unique<FlowServer>(*node.client(0).client());
         process.forwarding().attach(*flow_);
@@ -292,7 +292,7 @@ TEST_F(FlowControlInMemory, PassesThroughALauncher) {
     EXPECT_EQ(status_of(held), PMIX_SUCCESS);
     node.on_loop([&] { flow_->answer(flow_->take(), PMIX_SUCCESS); });
     EXPECT_EQ(status_of(own), PMIX_SUCCESS);
-    // Its host may do the same, and the suspension of a server ends with that server.
+    // Its host may do the same; a suspension by a server ends with that server.
     node.on_loop([&] { node.process().forwarding().control_input(make_proc("job", 0), true); });
     const Call of_itself = push(node.process(), "of itself");
     settle();
@@ -351,7 +351,7 @@ class StdinFlowInMemory : public FlowControlInMemory {
         });
         EXPECT_EQ(status_of(begun), PMIX_SUCCESS);
     }
-    /// The input goes to its end without a failure.
+    /// The input is delivered completely without a failure.
     void expect_end() {
         const auto end = pushed();
         EXPECT_TRUE(end.ends);
@@ -397,7 +397,7 @@ TEST_F(StdinFlowInMemory, IsNotReadAfterAMessage) {
     EXPECT_EQ(unread(), 3);
     control(everyone(), false);
     const auto one = pushed();
-    // While a piece is on its way.
+    // While a piece is in flight.
     control(everyone(), true);
     answer(one, PMIX_SUCCESS);
     type("two");

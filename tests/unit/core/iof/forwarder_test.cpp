@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forwarded output of a server in memory: registrations, what was written before anybody asked, and the ends
+// Forwarded output of a server in memory: registrations, output written before any registration, and the ends
 // of readers and jobs.
 #include "core/iof/forwarder.hpp"
 
@@ -76,7 +76,7 @@ TEST_F(ForwarderInMemory, BringsNothingAfterARefusal) {
     deliver(1, "more");
     settle();
     EXPECT_TRUE(reader.pieces.empty());
-    // Another reader may still have it.
+    // Another reader may still refer to it.
     node.host.agreeable.insert("iof_pull");
     OutputReader second;
     ASSERT_EQ(pull(second, node.client(0), one_of("job", 1)), PMIX_SUCCESS);

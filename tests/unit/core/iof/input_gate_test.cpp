@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which producers of input are suspended, and when their steps go on.
+// The suspended producers of input, and the continuation of their steps.
 #include "core/iof/input_gate.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Output as a reader shows it, from the host's piece to the callback, the file or standard output: marks,
+// Output of a reader, from the host's piece to the callback, the file or standard output: marks,
 // XML, buffers by size and time, and output that a server shows itself.
 #include "core/iof/puller.hpp"
 
@@ -12,7 +12,7 @@
 namespace muster::testing_in_memory {
 namespace {
 
-/// The text of a file; "" where there is none.
+/// The text of a file; "" if there is none.
 std::string content(const std::string& path) {
     std::ifstream in(path);
     return {std::istreambuf_iterator<char>(in), {}};
@@ -20,7 +20,7 @@ std::string content(const std::string& path) {
 
 class PullerInMemory : public OutputInMemory {
   protected:
-    /// Returns the output that a reader with these directives gets of two pieces and the end.
+    /// Returns the output of a reader with these directives for two pieces and the end.
     std::string shown(Info directives, const char* first = "one\ntw", const char* second = "o\n") {
         OutputReader reader;
         EXPECT_EQ(

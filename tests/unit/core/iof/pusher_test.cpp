@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Input that processes pass on: to the host, in order, no more at once than a window; what is dropped, what
-// waits while the host has suspended it, and how it ends.
+// Input pushed by processes: to the host, in order, limited by a window; dropped input, input that waits
+// during a suspension by the host, and the end of input.
 #include "core/iof/pusher.hpp"
 
 #include <fcntl.h>
@@ -109,7 +109,7 @@ TEST_F(PusherInMemory, DropsWhatIsNotTakenAsItWasAsked) {
     const auto block = std::make_shared<const std::string>(300 << 10, 'x');
     const Call big = push(client, block);
     const auto first = asked("push_stdin");
-    // Behind it everything waits.
+    // Everything after it waits.
     std::vector<Call> calls;
     calls.push_back(push(client, "0123456789", limit(PMIX_IOF_DROP_OLDEST, 6)));
     calls.push_back(push(client, "abcd", limit(PMIX_IOF_DROP_OLDEST, 6)));
@@ -218,7 +218,7 @@ TEST_F(PusherInMemory, TakesNothingMoreOfOneThatDiesWhileItIsSuspended) {
 
 TEST_F(PusherInMemory, IsNotReadOnWhileTheHostTakesNothing) {
     start(2);
-    // Without regard to our own window, as other libraries push.
+    // Without regard to Muster's window, as other libraries push.
     const auto block = std::make_shared<const std::string>(1 << 20, 'x');
     const auto push_raw = [&] {
         return call(node.client(0), [&, block](HostDone done) {

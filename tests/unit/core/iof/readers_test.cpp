@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Readers that are slow, that have a cache with a limit, that die or stop at any moment: what the host gets
-// back when, and what arrives in which order.
+// Readers that are slow, that have a cache with a limit, that die or stop at any moment: the time of the
+// host's callbacks, and the order of arrival.
 #include <map>
 
 #include "tests/unit/core/in_memory/output.hpp"
@@ -64,7 +64,7 @@ TEST_F(ReadersInMemory, FreeTheHostWhenTheyStop) {
     OutputReader reader;
     ASSERT_EQ(pull(reader, node.client(0), all_of("job")), PMIX_SUCCESS);
     const Call stopped = reader.stop(node.client(0));
-    node.client(0).runtime().progress();  // the request is on its way
+    node.client(0).runtime().progress();  // the request is in flight
     std::vector<std::shared_ptr<int>> released;
     for (int i = 0; i < 16; ++i)
         released.push_back(deliver(1, block(i)));
@@ -221,7 +221,7 @@ TEST_F(ReadersInMemory, SeeEveryPieceOnceAndInOrderWhateverHappens) {
                 }
             }
         }
-        // The host answers what is open, and all is read.
+        // The host answers all open upcalls, and everything is read.
         for (int round = 0; round < 10; ++round) {
             while (const auto upcall = node.host.take("iof_pull"))
                 upcall->answer({});
@@ -234,7 +234,7 @@ TEST_F(ReadersInMemory, SeeEveryPieceOnceAndInOrderWhateverHappens) {
             EXPECT_EQ(one->stop.answers(), one->stopped ? 1 : 0);
             std::map<pmix_rank_t, int> last;
             for (const auto& piece : one->reader.pieces) {
-                // A cache may have cut off the begin.
+                // A cache may have dropped the beginning.
                 const size_t at = piece.bytes.find('<');
                 if (at == std::string::npos) continue;
                 const int number = std::stoi(piece.bytes.substr(at + 1));
@@ -247,7 +247,7 @@ TEST_F(ReadersInMemory, SeeEveryPieceOnceAndInOrderWhateverHappens) {
         }
         while (const auto upcall = node.host.take("iof_pull"))
             upcall->answer({});
-        // A reader of its own drains the pieces that no reader wanted.
+        // A separate reader drains the pieces that no reader requested.
         node.host.agreeable.insert("iof_pull");
         OutputReader rest;
         EXPECT_EQ(pull(rest, node.client(0), all_of("job"), {}, PMIX_FWD_ALL_CHANNELS), PMIX_SUCCESS);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Output on this process's own stdout, which others may share, so that it stays blocking: a reader that
-// stops does not stop the loop, and gets everything in order when it goes on.
+// Output on this process's own stdout, which stays blocking because other processes may share it: a reader
+// that stops does not block the loop, and gets everything in order when it continues.
 #include "core/iof/sink.hpp"
 
 #include <fcntl.h>
@@ -58,7 +58,7 @@ Outlet socket_outlet() {
     return {ends[0], ends[1]};
 }
 
-/// A terminal: the kernel cannot say how much it takes.
+/// A terminal: the kernel does not report its free space.
 Outlet terminal_outlet() {
     Outlet outlet;
     outlet.reader = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -133,7 +133,7 @@ class ConsoleOutput : public testing::Test {
         on_loop([&] { full = console_->full(); });
         return full;
     }
-    /// A reader that stops while all is written, and then goes on.
+    /// A reader that stops while everything is written, and then continues.
     void stop_and_go_on(const Outlet& outlet) {
         open_console(outlet);
         write_all();

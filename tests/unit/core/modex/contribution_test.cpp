@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contributions to fences in the forms of all versions: recorded ones, what is written and read again, and
-// bad ones.
+// Contributions to fences in the forms of all versions: recorded ones, round trips, and malformed ones.
 #include "core/modex/contribution.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +34,7 @@ std::vector<uint8_t> recorded(const std::string& version) {
     return {};
 }
 
-/// The read entries: keys, with the type of the value, by process.
+/// The decoded entries: keys, with the type of the value, by process.
 struct Reading {
     pmix_status_t status = PMIX_SUCCESS;
     ContributorsSeen seen;
@@ -107,7 +106,7 @@ TEST(Contribution, IsReadAsItWasWritten) {
     }
 }
 
-// Servers of OpenPMIx read objects up to the first that is empty, and are content.
+// Servers of OpenPMIx read objects up to the first empty one, without an error.
 TEST(Contribution, MarkedOneBeginsWithAnEmptyObject) {
     const CountedProcesses counted = of_job("job", 4);
     const auto values = list(posted("job", 0, "key"));
@@ -141,7 +140,7 @@ TEST(Contribution, OfSeveralServersMayDiffer) {
     EXPECT_EQ(reading.posted.size(), 2U);
 }
 
-// The first byte of one that is compressed is that of an older one without names of keys.
+// The first byte of a compressed one equals that of an older one without key names.
 TEST(Contribution, MayBeCompressed) {
     const Bytes plain = write_contribution(ContributionForm::Newer, format(), true,
                                            list(posted("job", 3, std::string(400, 'k').c_str())), {});
@@ -169,7 +168,7 @@ TEST(Contribution, ProcessOfNoParticipantIsRefusedInTheOlderForm) {
                                              list(posted("job", 3, "key")), of_job("job", 4));
     EXPECT_EQ(read(written.view(), of_job("job", 3)).status, PMIX_ERR_UNPACK_FAILURE);
     EXPECT_EQ(read(written.view(), {}).status, PMIX_ERR_UNPACK_FAILURE);
-    // Nor is one written.
+    // None is written either.
     const Bytes none = write_contribution(ContributionForm::Older, format(), true,
                                           list(posted("other", 0, "key")), of_job("job", 3));
     EXPECT_TRUE(read(none.view(), of_job("job", 3)).posted.empty());

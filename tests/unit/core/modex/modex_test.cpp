@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Modex in memory: requests for data that comes before them, after them, never, or from the host.
+// Modex in memory: requests for data that arrives before them, after them, never, or from the host.
 #include "core/modex/modex.hpp"
 
 #include "core/modex/get.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Usage as it is read from /proc: every statistic of each subject, and what hostile or missing files do.
+// Usage as it is read from /proc: every statistic of each subject, and hostile or missing files.
 #include "core/monitor/usage.hpp"
 
 #include <gtest/gtest.h>

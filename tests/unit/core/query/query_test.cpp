@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Queries in memory: what each process knows itself, what its server knows, what the host is asked for, and
-// what the answers together say.
+// Queries in memory: answers of the process itself, of its server and of the host, and the merged result.
 #include "core/query/query.hpp"
 
 #include <pmix/muster.h>
@@ -123,7 +122,7 @@ TEST_F(QueryInMemory, SaysHowMuchWasFound) {
         bool finds;
         pmix_status_t alone, with_own;
     };
-    // Alone: everything is the host's to know. With own: the server knows one key more.
+    // Without own data: only the host can answer. With own data: the server can answer one more key.
     const Case cases[] = {
         {PMIX_SUCCESS, true, PMIX_SUCCESS, PMIX_SUCCESS},
         {PMIX_SUCCESS, false, PMIX_ERR_NOT_FOUND, PMIX_SUCCESS},
@@ -254,7 +253,7 @@ TEST_F(QueryInMemory, RemembersFactsUntilItIsToRefreshThem) {
     asked("query")->answer(found("vendor.fact", "new"));
     EXPECT_EQ(status_of(third), PMIX_SUCCESS);
     EXPECT_EQ(text_of(third, "vendor.fact"), "new");
-    // A state does not last.
+    // States are not cached.
     for (int i = 0; i < 2; ++i) {
         const Call state = ask(0, Part(PMIX_TIME_REMAINING, of("job", 1)));
         asked("query")->answer(found(PMIX_TIME_REMAINING, "soon"));
@@ -292,7 +291,7 @@ TEST_F(QueryInMemory, NamesItsProcessInOneWay) {
 TEST_F(QueryInMemory, LooksForServersItself) {
     start(1);
     const Call one = ask(0, Part(PMIX_QUERY_AVAIL_SERVERS), Part(MUSTER_IOF_DROPPED));
-    // This server is not open to tools: where no other is found either, the host is asked at last.
+    // This server does not accept tools: if no other server is found either, the host is asked last.
     ASSERT_TRUE(until([&] {
         if (const auto upcall = node.host.take("query")) upcall->answer(answer_of(PMIX_ERR_NOT_FOUND));
         return one.there();
@@ -346,7 +345,7 @@ TEST_F(QueryInMemory, NamesTheFunctionsOfEachLevelAsKeysAndAsQualifiers) {
         EXPECT_EQ(status_of(qualified), PMIX_SUCCESS) << level;
         EXPECT_EQ(text_of(qualified, level), text_of(key, level));
     }
-    // Those that the host serves, no more.
+    // Only those that the host serves.
     const Call more = ask(0, Part(PMIX_HOST_FUNCTIONS));
     EXPECT_EQ(status_of(more), PMIX_SUCCESS);
     EXPECT_TRUE(is_in(text_of(more, PMIX_HOST_FUNCTIONS), "PMIx_Query_info"));
@@ -354,7 +353,7 @@ TEST_F(QueryInMemory, NamesTheFunctionsOfEachLevelAsKeysAndAsQualifiers) {
     const Call fewer = ask(0, Part(PMIX_HOST_FUNCTIONS));
     EXPECT_EQ(status_of(fewer), PMIX_SUCCESS);
     EXPECT_FALSE(is_in(text_of(fewer, PMIX_HOST_FUNCTIONS), "PMIx_Query_info"));
-    // Without qualifiers: all levels that are known.
+    // Without qualifiers: all known levels.
     const Call all = ask(0, Part(PMIX_QUERY_ATTRIBUTE_SUPPORT));
     EXPECT_EQ(status_of(all), PMIX_SUCCESS);
     for (const char* level : {PMIX_CLIENT_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES, PMIX_HOST_FUNCTIONS})
@@ -416,7 +415,7 @@ TEST_F(QueryInMemory, ListsTheQualifiersOfAllKeysAndOfOne) {
     const Call groups = ask(0, Part(PMIX_QUERY_NUM_GROUPS, copy(about)));
     EXPECT_EQ(status_of(groups), PMIX_SUCCESS);
     EXPECT_TRUE(is_in(text_of(groups, PMIX_QUERY_NUM_GROUPS), PMIX_RANGE));
-    // The host knows those of its own keys.
+    // The host supports its own keys.
     const Call hosts = ask(0, Part("vendor.a", copy(about)));
     asked("query")->answer(found("vendor.a", "vendor.which"));
     EXPECT_EQ(status_of(hosts), PMIX_SUCCESS);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Long queries: looked at in turns between which others are served, with an end to what they may find, and
-// given up where their asker has gone.
+// Long queries: processed in turns between which other peers are served, with a limit on the results, and
+// cancelled when the requestor has disconnected.
 #include <gtest/gtest.h>
 
 #include "core/query/query.hpp"
@@ -13,7 +13,7 @@
 namespace muster::testing_in_memory {
 namespace {
 
-/// So many queries of a few keys.
+/// That many queries of a few keys.
 Queries many(size_t count, std::vector<std::string> keys, const Info& qualifiers = {}) {
     std::vector<pmix_query_t> list(count);
     std::vector<char*> names;
@@ -61,7 +61,7 @@ TEST(Queries, KeepTheKeysThatAreNotKnown) {
 }
 
 TEST(Queries, AreGoneThroughOnceInAnyNumberOfTurns) {
-    // Which keys are known, and how many are looked at in a turn.
+    // The known keys, and the number of keys processed in a turn.
     for (unsigned known = 0; known < 64; ++known) {
         for (unsigned each = 1; each <= 7; ++each) {
             SCOPED_TRACE(std::to_string(known) + " by " + std::to_string(each));
@@ -102,7 +102,7 @@ class LongQueries : public ServicesInMemory {
 
 TEST_F(LongQueries, AreAnsweredWholeInTheEnd) {
     start(1);
-    // The server knows the version of no key of ours; the client may ask it all the same.
+    // The server does not know the versions of Muster's keys; the client may ask it nevertheless.
     const Call one = ask(0, many(3000, {"muster.iof.dropped", "muster.waits"}));
     ASSERT_TRUE(until([&] { return one.there(); }));
     EXPECT_EQ(one.status(), PMIX_SUCCESS);
@@ -124,7 +124,8 @@ TEST_F(LongQueries, LetOthersHaveTheirTurn) {
     for (const char* key : {"muster.waits", PMIX_QUERY_NUM_GROUPS}) {
         Info local = with(PMIX_QUERY_LOCAL_ONLY);
         const Call large = ask(0, many(20000, {key}, local));
-        // The server has read the long one: it answers the short one meanwhile, or was done in one turn.
+        // The server has read the long query: it answers the short one meanwhile, or was finished in one
+        // turn.
         for (int turn = 0; turn < 3; ++turn) {
             node.client(0).runtime().progress();
             serve(1);
@@ -166,7 +167,7 @@ class SmallQueries : private LittleMemory, public LongQueries {};
 
 TEST_F(SmallQueries, ThatFindTooMuchAreRefused) {
     start(2);
-    // Within its own memory the message itself has room.
+    // The message fits into its own memory limit.
     EXPECT_EQ(status_of(ask(0, many(100, {"muster.iof.dropped"}))), PMIX_SUCCESS);
     EXPECT_EQ(status_of(ask(0, many(2000, {"muster.iof.dropped"}))), PMIX_ERR_OUT_OF_RESOURCE);
     Info local = with(PMIX_QUERY_LOCAL_ONLY);

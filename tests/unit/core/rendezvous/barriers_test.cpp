@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fences in memory beside fences by the server: processes that choose their way by chance, that post before
-// they arrive, that die or are deregistered.
+// Fences in memory mixed with fences through the server: processes that choose their path at random, that
+// post before they arrive, that die or are deregistered.
 #include "core/rendezvous/barriers.hpp"
 
 #include <random>
@@ -66,7 +66,7 @@ TEST_F(BarriersInMemory, OneThatDiesSendsTheOthersToTheServer) {
     std::vector<Running> waiting;
     for (const pmix_rank_t rank : {0U, 1U})
         waiting.push_back(begin([&, rank] { results[rank] = fence(rank); }));
-    // The third ends without a word.
+    // The third ends without PMIx_Finalize.
     node_.on_loop([&] { node_.server().deregister_client(make_proc("job", 2), [] {}); });
     for (Running& one : waiting)
         wait(std::move(one));

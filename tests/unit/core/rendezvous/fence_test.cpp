@@ -171,7 +171,8 @@ TEST_F(FenceTest, SendsWhatItsNodeHasAndStoresWhatTheOtherHas) {
     cluster_->settle();
     EXPECT_EQ(stored(0, 3, "port"), "");
     EXPECT_FALSE(calls[0].there());
-    // One participant of node 1 asks for the data; node 0 gets it although its own did not.
+    // One participant of node 1 requests the data; node 0 gets it although its own participants did not
+    // request it.
     cluster_->finish();
     ASSERT_TRUE(all_have(calls, PMIX_SUCCESS));
     EXPECT_EQ(stored(1, 1, "port"), "4001");
@@ -287,7 +288,7 @@ TEST_F(FenceTest, GivesTheHostASecondBeyondItsTimeLimitAndIgnoresItsAnswerAfterT
     upcall->answer(answer_of(PMIX_SUCCESS));
     cluster_->settle();
     EXPECT_EQ(waiting.answers(), 1);
-    // The next one is another.
+    // The next fence is independent.
     const Call next = arrive(0);
     cluster_->settle();
     const auto second = cluster_->host().take("fence");
@@ -363,7 +364,7 @@ TEST_F(FenceTest, AnswersEachCallOnceAndAlikeInAnyOrder) {
             std::vector<pmix_status_t> statuses;
             for (const auto& [rank, one] : calls) {
                 if (rank == dead) continue;
-                // Other nodes hear from the host that a fence has failed, and this one does not tell them.
+                // Other nodes learn of a failed fence from the host; this server does not notify them.
                 if (dead != kSize && cluster_->nodes() == 2 && !one.there()) continue;
                 EXPECT_EQ(one.answers(), 1) << "rank " << rank;
                 statuses.push_back(one.status());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls are answered once, also where what was to answer them is lost.
+// Calls are answered once, even if the object that should answer is lost.
 #include "core/runtime/completion.hpp"
 
 #include <gtest/gtest.h>

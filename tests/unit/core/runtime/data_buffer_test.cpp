@@ -48,7 +48,7 @@ TEST_P(DataBuffer, UnpacksInTheOrderOfPacking) {
     ASSERT_EQ(unpack(read, &n, PMIX_UINT32), PMIX_SUCCESS);
     EXPECT_EQ(n, 3);
     EXPECT_EQ(read[2], 70000u);
-    // Packing goes on while unpacking does.
+    // Packing and unpacking are interleaved.
     ASSERT_EQ(pack(&numbers[1], 1, PMIX_UINT32), PMIX_SUCCESS);
     expect_consistent();
     char* copy = nullptr;
@@ -146,7 +146,7 @@ TEST_P(DataBuffer, CopiesTheUnreadPayload) {
     }
     free(other.base_ptr);
 
-    // Onto itself: what is left of it is there twice.
+    // Onto itself: the remaining content is duplicated.
     ASSERT_EQ(data_copy_payload(&buffer_, &buffer_), PMIX_SUCCESS);
     expect_consistent();
     for (int i = 0; i < 2; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which clients a server in memory admits: names, credentials and encodings, hosts that refuse or answer
-// late, and peers that leave meanwhile.
+// Admission of clients by a server in memory: names, credentials and encodings, hosts that refuse or answer
+// late, and peers that disconnect meanwhile.
 #include "core/server/admissions.hpp"
 
 #include "tests/unit/core/in_memory/raw_peer.hpp"
@@ -15,7 +15,7 @@ class AdmissionsInMemory : public ServicesInMemory {
     static ConnectRequest client(pmix_rank_t rank = 0, const char* nspace = "job") {
         return hello(PeerKind::Client, nspace, rank);
     }
-    /// The status that the server answers with; nothing where it only closes the connection.
+    /// The status in the server's answer; nothing if it only closes the connection.
     std::optional<pmix_status_t> verdict(RawPeer& one, PeerKind kind = PeerKind::Client) {
         std::optional<ReplyParser::Parsed> reply;
         EXPECT_TRUE(until([&] { return (reply = one.reply(kind)).has_value() || one.ended(); }));
@@ -37,7 +37,7 @@ class AdmissionsInMemory : public ServicesInMemory {
         packer.infos(info);
         return packer.take();
     }
-    /// Asks for the job's data; whether an answer comes.
+    /// Requests the job's data; returns whether an answer arrives.
     bool is_served(RawPeer& one) {
         Packer question(node.process().runtime().own_format());
         question.command(static_cast<uint8_t>(Command::JobInfo));
@@ -84,7 +84,7 @@ TEST_F(AdmissionsInMemory, RefuseWrongNamesOfAnything) {
     EXPECT_FALSE(refused([](ConnectRequest&) {}));
 }
 
-// OpenPMIx 3.2 says "v3", and 2.0 nothing.
+// OpenPMIx 3.2 sends "v3", 2.0 sends nothing.
 TEST_F(AdmissionsInMemory, TellWhoseEncodingIsUnknown) {
     node.add_job("job", 1);
     for (const char* encoding : {"v3", "v99", ""}) {
@@ -261,11 +261,11 @@ TEST_F(AdmissionsInMemory, BoundWhatWaitsForTheHost) {
     }
     EXPECT_EQ(node.host.count("client_connected"), 64U);
     EXPECT_TRUE(peers.back().ended());
-    // Another process has room of its own.
+    // Another process has its own limit.
     RawPeer other = peer();
     EXPECT_TRUE(other.say(client(1)));
     EXPECT_TRUE(until([&] { return node.host.count("client_connected") == 65; }));
-    // Once they are answered there is room again.
+    // Once they are answered, requests are accepted again.
     while (const auto upcall = node.host.take("client_connected"))
         upcall->answer(answer_of(PMIX_ERR_NO_PERMISSIONS));
     EXPECT_EQ(verdict(other), PMIX_ERR_NO_PERMISSIONS);
@@ -311,7 +311,7 @@ TEST_F(AdmissionsInMemory, EndTheConnectionOfWhoSpeaksNoProtocol) {
     bytes.append("GET / HTTP/1.1\r\n\r\n", 18);
     EXPECT_TRUE(garbage.say(bytes.view()));
     EXPECT_TRUE(until([&] { return garbage.ended(); }));
-    // And of who sends a message without a command.
+    // The same for a message without a command.
     RawPeer one = peer();
     EXPECT_TRUE(one.say(client()));
     EXPECT_EQ(verdict(one), PMIX_SUCCESS);
@@ -338,7 +338,7 @@ TEST_F(AdmissionsInMemory, AnswerUnknownAndTruncatedCommands) {
     EXPECT_EQ(verdict(one), PMIX_SUCCESS);
     for (int code = 0; code < 256; ++code) {
         const auto command = static_cast<Command>(code);
-        // These are not answered, end the process's part, or need no more than their number.
+        // These have no answer, end the connection, or need only their number.
         if (command == Command::Post || command == Command::AllArrived || command == Command::Report ||
             command == Command::GroupJoin || command == Command::DeregisterEvents ||
             command == Command::Finalize || command == Command::JobInfo || command == Command::Commit)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which tools a server in memory admits, under which names, and what becomes of them: by the host, without
-// it, late, and again.
+// Admission of tools by a server in memory, and their names: with the host, without it, late, and repeated.
 #include <filesystem>
 #include <fstream>
 
@@ -105,7 +104,7 @@ TEST_F(ToolAdmissions, GiveANameToWhoHasNone) {
     ASSERT_TRUE(answer->assigned.has_value());
     EXPECT_STREQ(answer->assigned->nspace, "given");
     EXPECT_EQ(answer->assigned->rank, 5U);
-    // The same name to another one is refused, one beside it is not.
+    // The same name for another tool is refused, a different one is accepted.
     EXPECT_TRUE(second.say(hello(PeerKind::ToolNeedsId)));
     asked("tool_connected")->answer(name("given", 5));
     EXPECT_EQ(reply(second, PeerKind::ToolNeedsId)->status, PMIX_ERR_EXISTS);
@@ -136,7 +135,7 @@ TEST_F(ToolAdmissions, GiveAnEndedToolsNameAgain) {
     RawPeer second = peer();
     EXPECT_TRUE(second.say(hello(PeerKind::ToolNeedsId)));
     const auto upcall = asked("tool_connected");
-    // Its goodbye is unread, and its connection not at its end.
+    // Its finalize is unread, and its connection still open.
     finalize(first);
     upcall->answer(name("given", 0));
     EXPECT_EQ(reply(second, PeerKind::ToolNeedsId)->status, PMIX_SUCCESS);
@@ -282,7 +281,8 @@ TEST_F(ToolAdmissions, TellToolsWhatTheServerItselfWrites) {
 
 TEST_F(ToolAdmissions, GiveEachNameOnceInEveryOrder) {
     node.host.agreeable.erase("tool_connected");
-    // Two tools that the host gives one name: each comes, is answered, and goes, in every order.
+    // Two tools to which the host assigns one name: they connect, are answered, and disconnect in every
+    // order.
     in_every_order(6, [&](const std::vector<size_t>& order) {
         std::optional<RawPeer> peers[2];
         std::shared_ptr<Upcall> upcalls[2];
@@ -324,7 +324,7 @@ TEST_F(ToolAdmissions, GiveEachNameOnceInEveryOrder) {
     });
 }
 
-/// A server that is not open to tools.
+/// A server that does not accept tools.
 class ToolsNotAllowed : public ToolAdmissions {
   protected:
     ToolsNotAllowed() : ToolAdmissions(Info()) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Applications as PMIx_Spawn takes them from its caller.
+// Applications as passed to PMIx_Spawn.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-/// The command and its arguments as the host gets them.
+/// The command and its arguments as passed to the host.
 std::string copied(const char* cmd, const char* argv, int maxprocs = 1) {
     pmix_app_t app = PMIX_APP_STATIC_INIT;
     app.cmd = const_cast<char*>(cmd);
@@ -35,7 +35,7 @@ TEST(Apps, HaveTheNameOfTheCommandAsTheirFirstArgument) {
     EXPECT_EQ(copied(nullptr, "/bin/prog -x"), "/bin/prog /bin/prog -x");
 }
 
-/// The environment of an application that has A=own, when the caller's is forwarded.
+/// The environment of an application with A=own, if the caller's environment is forwarded.
 std::string forwarded(const Info& job_info, Info own_info = {}) {
     const char* own[] = {"A=own", nullptr};
     const char* callers[] = {"A=caller", "B=caller", "PMIX_RANK=7", "MUSTER_X=1",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Jobs that the library starts itself: what is refused before anything starts, what is registered, and how
-// the end of a job is told.
+// Jobs that the library starts itself: refusals before any start, registration, and notification of the end
+// of a job.
 #include "core/spawn/local_jobs.hpp"
 
 #include <fcntl.h>
@@ -186,7 +186,7 @@ TEST_F(LocalJobsTest, GiveProgramsTheVariablesThatWereAskedFor) {
 }
 
 TEST_F(LocalJobsTest, EndWithTheLauncher) {
-    // It reads the pipe that ends with its launcher: nothing is left where it is not ended.
+    // It reads the pipe that closes with its launcher: no process is left even if it is not terminated.
     ASSERT_EQ(spawn(with(PMIX_NOTIFY_COMPLETION), program({"sh", "-c", "exec sleep 60"})), PMIX_SUCCESS);
     jobs_.close();
     for (int turn = 0; turn < 20; ++turn)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Spawn in memory: what the host is told, what comes back of the new job, and calls whose host or caller
-// does not see the end.
+// Spawn in memory: the arguments of the host, the returned data of the new job, and calls whose host or
+// caller ends early.
 #include "core/spawn/spawn.hpp"
 
 #include "core/iof/forwarding.hpp"
@@ -170,7 +170,7 @@ TEST_F(SpawnInMemory, RefusesARequestThatCannotBeRead) {
 TEST_F(SpawnInMemory, IsAnsweredOnceInEveryOrder) {
     start(2);
     int number = 0;
-    // Two callers; the host answers each, and one of the jobs is registered at some time.
+    // Two callers; the host answers each, and registers one of the jobs at some time.
     in_every_order(5, [&](const std::vector<size_t>& order) {
         const std::string first = "first" + std::to_string(++number),
                           second = "second" + std::to_string(number);

@@ -68,7 +68,7 @@ inline std::string machine_with_devices() {
     const std::string memory =
         "<object type=\"NUMANode\" os_index=\"0\" cpuset=\"0x3\" complete_cpuset=\"0x3\" nodeset=\"0x1\" "
         "complete_nodeset=\"0x1\" gp_index=\"2\" local_memory=\"1024\"/>";
-    // The ends of lines are for hwloc's own reader, which is used where libxml2's is not installed.
+    // The line ends are for hwloc's own parser, which is used if libxml2 is not installed.
     return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">\n"
            "<topology version=\"2.0\">\n<object type=\"Machine\" os_index=\"0\" cpuset=\"0x3\" "
            "complete_cpuset=\"0x3\" allowed_cpuset=\"0x3\" nodeset=\"0x1\" complete_nodeset=\"0x1\" "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which values can be told to others.
+// The values that can be sent to other processes.
 #include "framework/base/complete.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST_P(EachType, IsIncompleteWithANullPointer) {
         (type->storage == ValueStorage::kBoxed && GetParam() != PMIX_DATA_ARRAY) || GetParam() == PMIX_REGEX;
     EXPECT_EQ(value_complete(hollow), needs_object ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS) << type->name;
 
-    // And inside of others.
+    // The same inside of other values.
     pmix_info_t info = PMIX_INFO_STATIC_INIT;
     info.value = hollow;
     pmix_data_array_t array = {PMIX_INFO, 1, &info};

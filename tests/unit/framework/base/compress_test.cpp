@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compression: there and back, and everything a hostile peer may claim.
+// Compression: round trips, and hostile headers.
 
 #include "framework/base/compress.hpp"
 

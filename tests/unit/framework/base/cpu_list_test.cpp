@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lists of processors: what is one, what is refused, and threads that are bound to them.
+// Lists of processors: valid ones, refused ones, and threads bound to them.
 #include "framework/base/cpu_list.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Deep operations over every data type of the API; the leak checker of the address build watches along.
+// Deep operations on every data type of the API; the address build also checks for leaks.
 
 #include "framework/base/element.hpp"
 
@@ -236,7 +236,7 @@ TEST(Nesting, OfArraysInArrays) {
     data_destruct_elements(&array, 1, PMIX_DATA_ARRAY);
 }
 
-// ---- what copies refuse -------------------------------------------------------------------------------
+// ---- refused copies -------------------------------------------------------------------------------
 
 TEST(Copy, OfAnArrayWithABadElementLeaksNothing) {
     Info info;

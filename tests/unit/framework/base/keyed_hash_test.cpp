@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The hash that only this process knows: what counts, and that another process has another one.
+// The hash with a key private to this process: the hashed members, and a different hash in another process.
 #include "framework/base/keyed_hash.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The event loop: with a thread of its own, and driven by others.
+// The event loop: with its own thread, and driven by callers.
 #include "framework/base/loop.hpp"
 
 #include <fcntl.h>
@@ -53,7 +53,7 @@ bool readable(int fd, std::chrono::milliseconds limit = 0ms) {
     return ::poll(&entry, 1, static_cast<int>(limit.count())) == 1;
 }
 
-/// Waits for what another thread brings about; false after ten seconds.
+/// Waits for a condition set by another thread; false after ten seconds.
 template <class T>
 bool comes(std::future<T>& result) {
     return result.wait_for(10s) == std::future_status::ready;
@@ -285,7 +285,7 @@ TEST_F(LoopDriven, PollFdSignalsTimersOnce) {
     ASSERT_TRUE(runs_until([&] { return fired == 1; }));
     settle();
     EXPECT_EQ(fired, 1);
-    EXPECT_FALSE(readable(callers_.poll_fd()));  // the watch is still there, but it has called
+    EXPECT_FALSE(readable(callers_.poll_fd()));  // the watch still exists, but it has called
 }
 
 TEST_F(LoopDriven, ATimerOfZeroFiresAtOnce) {
@@ -300,7 +300,7 @@ TEST_F(LoopDriven, TimersFireInOrderAndCanBeCancelled) {
     std::vector<int> order;
     std::unique_ptr<Watch> first, second, third, cancelled;
     std::chrono::steady_clock::time_point begin;
-    // All are set within less than what lies between them, and a tick of a clock.
+    // All are set within less time than the distance between them, and a clock tick.
     do {
         begin = std::chrono::steady_clock::now();
         third = loop_.after(60ms, [&] { order.push_back(3); });
@@ -324,7 +324,7 @@ TEST_F(LoopDriven, AWatchMayBeDestroyedInItsCallback) {
     watch = loop_.watch(pipe.fds[0], [&, held](EventLoop::Ready) {
         ++calls;
         watch.reset();
-        EXPECT_GE(held.use_count(), 2);  // the function object is there to its end
+        EXPECT_GE(held.use_count(), 2);  // the function object lives to its end
     });
     pipe.put();
     settle();
@@ -370,7 +370,7 @@ TEST_F(LoopDriven, WantsMayChangeInTheCallback) {
 TEST_F(LoopDriven, WakeMakesTheDriverCheckAgain) {
     std::atomic<bool> flag{false};
     std::thread other([&] {
-        // Whether before or while the driver waits, it sees the flag.
+        // The driver reads the flag, whether it is set before or during the wait.
         flag = true;
         loop_.wake();
     });
@@ -409,7 +409,7 @@ TEST_F(LoopDriven, AWaiterTakesOverWhenTheDriverLeaves) {
     late.join();
 }
 
-/// While it lives, the process gets no descriptor more.
+/// While it lives, the process cannot open further descriptors.
 class NoDescriptors {
   public:
     NoDescriptors() {
@@ -458,7 +458,7 @@ class LoopShared : public ::testing::Test {
         loop_.need_driver();
         thread_.start("shared");
     }
-    ~LoopShared() override { thread_.stop(); }  // before what it calls goes
+    ~LoopShared() override { thread_.stop(); }  // before the called object is destroyed
 
     /// Borrows the loop for `task` until `done` holds; the loop may have its thread's attention for a moment.
     void borrow(const EventLoop::Task& task, const std::function<bool()>& done) {
@@ -478,7 +478,8 @@ class LoopShared : public ::testing::Test {
 };
 
 TEST(EventLoop, LeavesAFileOfTheProgramThatHasItsNumberInNoMirror) {
-    // The program has closed what wakes the loop, and has a pipe there when the mirror is made.
+    // The program has closed the loop's wake-up descriptor, and a pipe has its number when the mirror is
+    // created.
     EventLoop loop(EventLoop::On::Poll);
     loop.wait_to_take();
     const int number = loop.wake_fd();
@@ -608,7 +609,8 @@ TEST_F(LoopShared, TimersFireInItsThreadWithoutDescriptors) {
 }
 
 TEST_F(LoopShared, ManyThreadsWaitAtOnce) {
-    // Each waits for a task of its own, as blocking calls do: by borrowing, or by the one who has borrowed.
+    // Each waits for its own task, like a blocking call: it borrows the loop, or another borrower runs the
+    // task.
     std::vector<std::thread> threads;
     std::atomic<int> ran{0};
     for (int i = 0; i < 4; ++i) {
@@ -650,8 +652,7 @@ TEST_F(LoopShared, ACallerMayRunOneTaskItself) {
 
 TEST_F(LoopShared, TasksPostedByTheLoopAlwaysRun) {
     for (int round = 0; round < 200; ++round) {
-        // By a caller that leaves at once, by one that stands in, and by the thread: each posts from the
-        // loop.
+        // By a caller that leaves at once, by one that drives, and by the thread: each posts from the loop.
         std::promise<void> borrowed, here, thread, after;
         auto all = {borrowed.get_future().share(), here.get_future().share(), thread.get_future().share(),
                     after.get_future().share()};
@@ -687,7 +688,7 @@ TEST_F(LoopShared, NoCallerRunsATaskBesideABorrowerOrAfterStop) {
     EXPECT_FALSE(callers_.run_here(task));
 }
 
-/// A loop whose thread is put off until it is needed.
+/// A loop whose thread is deferred until it is needed.
 class LoopPutOff : public ::testing::Test {
   protected:
     ~LoopPutOff() override {
@@ -696,13 +697,13 @@ class LoopPutOff : public ::testing::Test {
     }
 
     void start() { thread_.start("put-off"); }
-    /// Its thread, where it is there, may be busy for a moment.
+    /// Its thread, if it runs, may be busy for a moment.
     void drive(const EventLoop::Task& task) {
         EventLoop::Task copy = task;
         while (!callers_.run_borrowed(copy, [] { return true; }))
             std::this_thread::sleep_for(100us);
     }
-    /// A thread of this name, which it gives itself when it runs.
+    /// A thread of this name, which the thread sets when it runs.
     static bool has_thread() {
         for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
             std::ifstream file(thread.path() / "comm");
@@ -711,12 +712,12 @@ class LoopPutOff : public ::testing::Test {
         }
         return false;
     }
-    /// Whether ran_ is set, as it is to be without anybody who drives the loop.
+    /// Whether ran_ is set without a caller that drives the loop.
     bool runs() {
         auto done = ran_.get_future();
         return comes(done);
     }
-    /// Runs where the loop's thread does, and says that it is not this one.
+    /// Runs on the loop's thread, and checks that it is not the current one.
     void serves() {
         std::promise<std::thread::id> ran;
         auto by = ran.get_future();
@@ -767,7 +768,7 @@ TEST_F(LoopPutOff, HasNoThreadForBorrowers) {
 TEST_F(LoopPutOff, StartsForATaskOfAnotherThread) {
     start();
     serves();
-    drive([] {});  // and goes on to be borrowed
+    drive([] {});  // and can still be borrowed
     serves();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files for output: made with their folders, and never somebody else's where root writes.
+// Files for output: created with their folders; root never writes files of other users.
 #include "framework/base/output_file.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class OutputFile : public testing::Test {
         fs::remove_all(folder_);
     }
 
-    /// 0, or why not.
+    /// 0, or the error.
     static int write(const std::string& path, const std::string& text, bool empty = true) {
         errno = 0;
         const UniqueFd file = open_output_file(path, empty);
@@ -103,7 +103,7 @@ TEST_F(OutputFile, RootFollowsNoLinksOfOtherUsers) {
     put("/precious", "keep");
     ASSERT_EQ(mkdir((folder_ + "/theirs").c_str(), 0777), 0);
     give("/theirs");
-    // A link, a folder that is one, a second name of a file of root's, a file of their own, a pipe.
+    // A link, a folder that is a link, a hard link to a file of root, a file of another user, a pipe.
     fs::create_symlink(folder_ + "/precious", folder_ + "/theirs/link");
     give("/theirs/link");
     EXPECT_EQ(write(folder_ + "/theirs/link", "lost"), ELOOP);

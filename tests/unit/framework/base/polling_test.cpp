@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Polling before sleeping: when it is done, when it is better left, and what a loop does with it.
+// Polling before sleeping: its conditions, and its effect on a loop.
 #include "framework/base/polling.hpp"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(Polling, EndsWithItsLimit) {
 class PollingLoop : public testing::Test {
   protected:
     PollingLoop() { loop_.polling().allow(true); }
-    /// Drives the loop until `done`; its thread, where there is one, may have it first for a moment.
+    /// Drives the loop until `done`; its thread, if there is one, may drive it first for a moment.
     void drive(const std::function<bool()>& done) {
         EventLoop::Task nothing = [] {};
         while (!callers_.run_borrowed(nothing, done)) {
@@ -114,7 +114,7 @@ TEST(Polling, AnIdleLoopSleeps) {
 }
 
 TEST(Polling, ManyThreadsPostToALoopThatPollsOrSleeps) {
-    // At times that are now within its polling, now after it: none of the tasks may be left behind.
+    // At times alternately within and after its polling: no task may remain unprocessed.
     EventLoop loop(EventLoop::On::Libevent, 50us);
     LoopThread thread(loop, LoopThread::Beside::Nobody);
     loop.polling().allow(true);
@@ -152,7 +152,7 @@ TEST(Polling, ACallerMayPollMemory) {
     loop.polling().allow(true);
     loop.need_driver();
     thread.start("polling");
-    // The thread of the loop may have it for a moment.
+    // The thread of the loop may drive it for a moment.
     for (int i = 0; i < 2000 && looks < 3; ++i) {
         if (!callers.poll_for(third)) std::this_thread::sleep_for(5ms);
     }
@@ -189,7 +189,7 @@ TEST(Polling, EventsDuringPollingAreServedInOrder) {
         }
         ADD_FAILURE() << "the loop was never free";
     };
-    // A message, a time, and what another thread posts.
+    // A message, a timer, and a task of another thread.
     borrow([&] { eventfd_write(fd, 1); }, [&] { return served == 1; });
     bool timed = false;
     borrow([&] { later = loop.after(1ms, [&] { timed = true; }); }, [&] { return timed; });

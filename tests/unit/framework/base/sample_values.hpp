@@ -254,7 +254,7 @@ inline Element sample(pmix_data_type_t type, int seed = 1) {
     return element;
 }
 
-/// The argument of PMIx_Value_load for this element: strings and pointers themselves, else the address.
+/// The argument of PMIx_Value_load for this element: strings and pointers themselves, otherwise the address.
 inline const void* load_argument(Element& element) {
     switch (element.type()) {
         case PMIX_STRING:

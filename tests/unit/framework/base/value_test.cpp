@@ -111,7 +111,7 @@ TEST(ValueUnload, OfAScalarNeedsABuffer) {
         value.type = number;
         void* data = nullptr;
         std::size_t size = 7;
-        // All others are allocated, and there is nothing in them here.
+        // All others are allocated, and empty here.
         const bool room = (!type->owning && number != PMIX_POINTER && number != PMIX_RESOURCE_UNIT);
         const bool scalar_struct = number == PMIX_ENVAR;
         EXPECT_EQ(value_unload(&value, &data, &size), room ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS) << type->name;

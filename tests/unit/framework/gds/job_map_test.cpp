@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The map of a job: built from maps and from single facts, what follows from it, its size, its form on the
-// wire.
+// The map of a job: built from maps and from single values, derived values, its size, its wire format.
 #include "framework/gds/job_map.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +32,7 @@ JobMap again(const JobMap& map) {
     return std::move(*back);
 }
 
-/// Everything that can be asked, as text.
+/// The results of all queries, as text.
 std::string describe(const JobMap& map) {
     std::string out = map.node_list() + " " + map.proc_map() + " " + std::to_string(map.used_nodes()) + "/" +
                       std::to_string(map.rank_end());
@@ -171,7 +170,7 @@ TEST(JobMap, RoundTripsInAllShapes) {
 }
 
 TEST(JobMap, DoesNotDependOnTheOrderOfCalls) {
-    // In order, against it, rank by rank, moved there, and said again on top of what was known.
+    // In order, in reverse order, rank by rank, moved there, and registered again.
     const auto expect_same = [](const JobMap& map, const JobMap& other) {
         EXPECT_EQ(describe(map), describe(other));
         EXPECT_EQ(map.block(), other.block());
@@ -279,7 +278,7 @@ TEST(JobMap, AJobOfAHundredThousandProcessesTakesOneMegabyte) {
     for (const std::string& procs : {blocks, cyclic}) {
         JobMapBuilder builder;
         ASSERT_TRUE(builder.read_maps({}, view(nodes), view(procs)));
-        // As hosts do: every rank's facts, which say what the map says already.
+        // As hosts do: the values of every rank, which repeat the map.
         JobMap plain = std::move(builder).build();
         JobMapBuilder full(plain);
         for (pmix_rank_t rank = 0; rank < 100000; ++rank) {
@@ -301,7 +300,7 @@ TEST(JobMap, AJobOfAHundredThousandProcessesTakesOneMegabyte) {
     }
 }
 
-/// The form of the preg components that says "4x(1)@0+2", in rows.
+/// The preg components' form of "4x(1)@0+2", in rows.
 Result<void> read_rows(JobMapBuilder& builder, std::string_view nodes, std::string_view procs) {
     muster_preg_t table = {};
     table.struct_size = sizeof table;

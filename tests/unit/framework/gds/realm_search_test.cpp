@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-/// A store that has nothing, but for one place; it notes where it was asked.
+/// A store with a value in only one realm; it records the realms of the lookups.
 class Asked : private RealmSearch<Asked, bool> {
   public:
     Lookup question;

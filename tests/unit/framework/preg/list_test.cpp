@@ -191,7 +191,7 @@ TEST(ShortenNames, EncodesRunsOfAnyLength) {
     }
 }
 
-/// Numbers without an order, the same in each run.
+/// Unordered numbers, the same in each run.
 class Numbers {
   public:
     explicit Numbers(uint64_t seed) : state_(seed) {}
@@ -280,7 +280,7 @@ TEST(ParseNames, StopsAtItsLimits) {
     // Few names, but long ones.
     expand("a[0-99]" + std::string(10000, 'x'), &status, 1000);
     EXPECT_EQ(status, PMIX_ERR_OUT_OF_RESOURCE);
-    // A sink may stop it.
+    // A sink may stop the iteration.
     muster_preg_name_sink_t stop{nullptr,
                                  [](void*, const char*, size_t) { return pmix_status_t{PMIX_ERR_NOMEM}; }};
     EXPECT_EQ(parse_names("a,b", 10, stop), PMIX_ERR_NOMEM);
@@ -382,7 +382,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "@5:3,1,2,3,2,1*4,4,1,3,1,2,1,2*2,4,1,2,1,3,1,2;60;62-63"},
         RankCase{" 0 , 1 ;2", "0-1;2"}));
 
-/// Blocks of ranks, dealt ranks and nodes without any.
+/// Blocks of ranks, round-robin ranks, and nodes without ranks.
 std::string some_placement(Numbers& numbers) {
     std::string list;
     uint32_t rank = numbers.below(200);

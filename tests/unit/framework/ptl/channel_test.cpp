@@ -45,7 +45,7 @@ std::string wire_frame(uint32_t pindex, uint32_t tag, const std::string& payload
     return frame + payload;
 }
 
-/// A pattern that shows lost, doubled and swapped bytes.
+/// A pattern that reveals lost, duplicated and swapped bytes.
 std::string pattern(size_t size) {
     std::string text(size, '\0');
     for (size_t i = 0; i < size; ++i)
@@ -53,7 +53,8 @@ std::string pattern(size_t size) {
     return text;
 }
 
-/// Far less than a GiB of address space is left while it lives. Sanitizers need theirs, and are let be.
+/// Leaves far less than a GiB of address space while it lives. No effect with sanitizers, which need address
+/// space.
 class LittleMemory {
   public:
     LittleMemory() {
@@ -170,11 +171,11 @@ TEST_F(ChannelTest, BatchesDeferredFramesUntilTheEndOfTheTurn) {
     ASSERT_TRUE(runs_until([&] { return drained == 1; }));
     EXPECT_EQ(read_other(), two);
     EXPECT_EQ(channel_->queued(), 0U);
-    // One that does not wait takes them along, in order.
+    // A frame without gathering flushes them, in order.
     EXPECT_TRUE(channel_->send_soon(0, 1, bytes_of("a")));
     EXPECT_TRUE(channel_->send(0, 2, bytes_of("b")));
     EXPECT_EQ(read_other(), two);
-    // A great deal does not wait.
+    // A large amount is not gathered.
     EXPECT_TRUE(channel_->send_soon(0, 1, bytes_of(pattern(size_t{300} << 10))));
     EXPECT_NE(read_other(), "");
     while (channel_->queued() > 0) {
@@ -190,7 +191,7 @@ TEST_F(ChannelTest, BatchesDeferredFramesUntilTheEndOfTheTurn) {
 }
 
 TEST_F(ChannelTest, WritesAllQueuedFramesWithOneCall) {
-    // A socket that keeps what goes by one call together.
+    // A socket that keeps the data of one call together.
     int fds[2];
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
     ours_.fd.reset(fds[0]);
@@ -316,7 +317,7 @@ TEST_F(ChannelTest, SendsPartsWithoutCopying) {
     EXPECT_TRUE(channel_->send_parts(7, 104, parts));
     EXPECT_TRUE(read_other() == wire_frame(7, 103, "soon") + wire_frame(7, 104, whole));
     EXPECT_EQ(channel_->queued(), 0U);
-    // More of them than go with one call.
+    // More of them than fit into one call.
     const std::vector<ByteView> many(500, parts[0]);
     EXPECT_TRUE(channel_->send_parts(7, 105, many));
     std::string got, want;
@@ -663,7 +664,7 @@ TEST_F(ChannelTest, FinishInACallbackThatDestroys) {
 
 TEST_F(ChannelTest, OneBusyPeerDoesNotStarveTheLoop) {
     make_and_start();
-    // More waits than one turn; another watch gets its turn in between.
+    // More data waits than one turn reads; another watch is served in between.
     int size = 8 << 20;
     setsockopt(other_.get(), SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size);
     std::string stream;
@@ -678,7 +679,7 @@ TEST_F(ChannelTest, OneBusyPeerDoesNotStarveTheLoop) {
 
 TEST_F(ChannelTest, SlowFramesDoNotStarveTheLoop) {
     make_and_start();
-    // A few bytes ask for much: others have their turn meanwhile.
+    // A few bytes cause much work: other peers are served meanwhile.
     constexpr size_t kFrames = 1000;
     size_t before_others = kFrames;
     on_frame_ = [&] {
@@ -700,7 +701,7 @@ TEST_F(ChannelTest, SlowFramesDoNotStarveTheLoop) {
 TEST_F(ChannelTest, DeliversAllFramesSentBeforeTheEnd) {
     make_and_start();
     on_frame_ = [&] {
-        // Longer than the turn of a channel, as on a machine that has much to do.
+        // Longer than the turn of a channel, as on a loaded machine.
         const auto until = std::chrono::steady_clock::now() + 6ms;
         while (std::chrono::steady_clock::now() < until) {
         }
@@ -710,13 +711,13 @@ TEST_F(ChannelTest, DeliversAllFramesSentBeforeTheEnd) {
         stream += wire_frame(0, i, "");
     write_other(stream);
     other_.reset();
-    // It takes nothing more, which is found first.
+    // It accepts no more data, which is detected first.
     ASSERT_TRUE(channel_->send(0, 101, bytes_of("to nobody")));
     ASSERT_TRUE(runs_until([&] { return closed_ == 1; }));
     EXPECT_EQ(frames_.size(), 50U);
 }
 
-// Two processes, each with its own loop and thread: what one sends the other answers.
+// Two processes, each with its own loop and thread: one sends, the other answers.
 
 TEST(ChannelShared, LeavesLaterFramesToTheThreadOfTheLoop) {
     EventLoop loop(EventLoop::On::Poll);

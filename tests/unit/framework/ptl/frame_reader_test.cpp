@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// FrameReader: frames that come whole, in pieces, several at once, or announce too much.
+// FrameReader: frames that arrive whole, in pieces, several at once, or with an excessive length.
 #include "framework/ptl/frame_reader.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ std::string wire(uint32_t tag, const std::string& payload) {
 }
 
 struct FrameReaderTest : ::testing::Test {
-    /// One read, of as much as there is room for; the rest is left in `stream`.
+    /// One read of as much as fits; the rest remains in `stream`.
     void read(std::string& stream, size_t most = SIZE_MAX) {
         size_t got = 0;
         for (const iovec& part : reader_.room(spare_)) {
@@ -35,7 +35,7 @@ struct FrameReaderTest : ::testing::Test {
         }
         reader_.took(got);
         stream.erase(0, got);
-        std::fill(spare_.begin(), spare_.end(), uint8_t{0xee});  // it is somebody else's now
+        std::fill(spare_.begin(), spare_.end(), uint8_t{0xee});  // it belongs to the receiver now
     }
     std::vector<std::string> frames() {
         std::vector<std::string> out;
@@ -98,7 +98,7 @@ TEST_F(FrameReaderTest, ReadsLongFramesInPlace) {
             all.push_back(std::move(one));
     }
     EXPECT_EQ(all, (std::vector<std::string>{"1:" + large, "2:behind", "3:that"}));
-    EXPECT_LE(reads, 4U);  // what has arrived doubles the room
+    EXPECT_LE(reads, 4U);  // received data doubles the buffer
 }
 
 TEST_F(FrameReaderTest, ReadsBytesReceivedWithTheHandshake) {

@@ -104,7 +104,7 @@ TEST_P(RecordedHandshake, TruncatedRequestsAreRefusedOrReadWithoutABlob) {
         const Bytes cut(body.first(size));  // an allocation of its own, for the sanitizer
         refused += parse_connect_request(cut.view()).ok() ? 0 : 1;
     }
-    // All that end before the store's name does, but the one that ends as version 2.0 did.
+    // All truncations before the end of the store's name, except the form of version 2.0.
     EXPECT_EQ(refused, body.size() - GetParam().rest - 1);
 }
 
@@ -231,7 +231,7 @@ TEST(ConnectRequest, RefusesOversizedFields) {
     request = plain_request();
     request.kind = static_cast<PeerKind>(11);
     EXPECT_FALSE(through_the_wire(request).ok());
-    // A credential that claims to be longer than what there is.
+    // A credential whose length exceeds the message.
     Bytes bytes = build_connect_request(plain_request());
     std::memset(bytes.data() + 16 + 7, 0xff, 4);
     EXPECT_FALSE(parse_connect_request(bytes.view().subspan(16)).ok());
