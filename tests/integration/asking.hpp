@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A peer that asks a server many things, each under a tag of its own.
+// A peer that sends a server many requests, each with its own tag.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace integration {
 
-/// Requests of one peer, in an own tag each, and what was answered.
+/// Requests of one peer, each with its own tag, and the answers.
 class Asking {
   public:
     explicit Asking(RawPeer raw) : peer(std::move(raw)) {}
@@ -21,7 +21,7 @@ class Asking {
         EXPECT_TRUE(peer.say_frame(++tag_, message.view()));
         return tag_;
     }
-    /// The statuses of the next answers, counted. Each is waited for as long as none that comes takes.
+    /// The statuses of the next answers, counted. The limit of each wait is longer than any answer takes.
     std::map<pmix_status_t, int> answers(int count) {
         std::map<pmix_status_t, int> seen;
         for (int i = 0; i < count; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A server with small limits, with a job whose ranks 0 and 1 may be anything and whose rank 2 is a client
-// that has to be served whatever they do.
+// A server with small limits, with a job whose ranks 0 and 1 are arbitrary peers and whose rank 2 is a client
+// that must be served in any case.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ class BadInput : public testing::Test {
     ~BadInput() override {
         expect_health();
         host_.reset();
-        // As they were: other tests of this process have servers, too.
+        // Restores the parameters: other tests of this process have servers, too.
         for (auto one = before_.rbegin(); one != before_.rend(); ++one) {
             if (one->second) {
                 setenv(one->first, one->second->c_str(), 1);
@@ -85,7 +85,7 @@ class BadInput : public testing::Test {
     ConnectRequest honest(pmix_rank_t rank = 0) {
         return integration::claim(job_.nspace, rank, geteuid(), getegid());
     }
-    /// A peer that is through its handshake.
+    /// A peer that has completed its handshake.
     RawPeer accepted(pmix_rank_t rank = 0) {
         RawPeer raw = peer(rank);
         EXPECT_TRUE(raw.connected());
@@ -103,7 +103,7 @@ class BadInput : public testing::Test {
         EXPECT_TRUE(reply.size() < 8 || reply[0] != 0) << what << ": accepted";
         EXPECT_TRUE(raw.dropped()) << what;
     }
-    /// A well-behaved client comes and goes.
+    /// A well-behaved client connects and finalizes.
     void expect_health() {
         auto good = host_->start(job_, 2, {"init"});
         EXPECT_EQ(good.line(), "INIT") << "the server does not serve others any more";

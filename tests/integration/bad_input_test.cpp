@@ -38,11 +38,11 @@ TEST_P(OtherUser, ConnectionsAreRefusedForAnyClaimedUser) {
     const auto environment = host_->environment(job_, 0);
     const pid_t child = fork();
     if (child == 0) {
-        // It says it is root, as its job was registered; the kernel says otherwise.
+        // It claims to be root, as its job was registered; the kernel reports another user.
         if (setresgid(12345, 12345, 12345) != 0 || setresuid(12345, 12345, 12345) != 0) _exit(2);
         RawPeer raw(environment, GetParam());
         if (!raw.connected())
-            _exit(GetParam() == RawPeer::Way::Tcp ? 3 : 0);  // the file's mode may keep it out as well
+            _exit(GetParam() == RawPeer::Way::Tcp ? 3 : 0);  // the file's mode may exclude it as well
         raw.say(request.view());
         const auto reply = raw.hear(8);
         const bool accepted = reply.size() == 8 && reply[0] == 0;
@@ -102,7 +102,7 @@ TEST_F(BadInput, WrongNamesAreRefusedWithOneMessage) {
         request.info_blob.append(rubbish.data(), rubbish.size());
     });
     for (const char* key : {PMIX_USERID, PMIX_GRPID}) {
-        // Also behind one that is right.
+        // Also after a valid one.
         for (const uint32_t first : {0U, 1U}) {
             with("user", [&](ConnectRequest& request) {
                 const uint32_t mine = muster::key_is(key, PMIX_USERID) ? geteuid() : getegid();
@@ -150,7 +150,7 @@ TEST_F(BadInput, AcceptPausesWhenDescriptorsRunOutAndResumesLater) {
     rlimit limit{};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
     const auto environment = host_->environment(job_, 0);
-    // One descriptor is left, which the peer's side takes: none for the server's.
+    // One descriptor is left, which the peer's end uses; none is left for the server's end.
     const int free = dup(STDERR_FILENO);
     ASSERT_GE(free, 0);
     close(free);
@@ -184,7 +184,7 @@ TEST_F(BadInput, ConnectionsWaitWithoutSpinningWhenNoDescriptorIsAllowed) {
     const auto request = build_connect_request(honest());
     int go[2];
     ASSERT_EQ(pipe(go), 0);
-    // In a process of its own, which has as many as it likes.
+    // In a separate process, without that limit.
     const pid_t child = fork();
     if (child == 0) {
         close(go[1]);
@@ -231,7 +231,7 @@ TEST_F(BadInput, GarbageIsDropped) {
         std::vector<uint8_t> bytes(random() % 3000);
         for (uint8_t& byte : bytes)
             byte = static_cast<uint8_t>(random());
-        // Half of them with a header that looks right.
+        // Half of them with a valid header.
         if (i % 2 == 0 && bytes.size() >= 16) {
             std::fill(bytes.begin(), bytes.begin() + 16, uint8_t{0});
             std::fill(bytes.begin(), bytes.begin() + 8, uint8_t{0xff});
@@ -280,7 +280,7 @@ TEST_F(BadInput, MalformedMessagesCloseTheConnectionWithOneMessage) {
 }
 
 TEST_F(BadInput, TruncatedRequestsOfEveryCommandAreAnsweredWithAnError) {
-    // Something of every type that requests are made of; cut at each byte.
+    // A value of every type used in requests; truncated at each byte.
     Packer tail(format());
     const pmix_proc_t proc = [&] {
         pmix_proc_t all;
@@ -306,7 +306,7 @@ TEST_F(BadInput, TruncatedRequestsOfEveryCommandAreAnsweredWithAnError) {
     expect_health();
 }
 
-/// The bytes that a client of the capture said, in pieces.
+/// The bytes that a client of the capture sent, in pieces.
 std::vector<std::vector<uint8_t>> said_in(const std::string& name) {
     std::ifstream file(std::string(MUSTER_TEST_DATA) + "/golden/" + name + ".cap");
     EXPECT_TRUE(file.good()) << name;
@@ -326,7 +326,7 @@ TEST_P(Mutated, CapturesDoNotStopTheServer) {
         ASSERT_EQ(host_->register_client(recorded, rank, geteuid(), getegid()), PMIX_SUCCESS);
     auto pieces = said_in(GetParam());
     ASSERT_GT(pieces.size(), 1U);
-    // The recorded client was root: in its place, whoever runs this.
+    // The recorded client was root; it is replaced by the user of this test.
     const uint32_t ids[2] = {geteuid(), getegid()};
     std::memcpy(&pieces[0][16 + sizeof "native" + 4], ids, sizeof ids);
     const auto environment = host_->environment(recorded, 0);
@@ -336,7 +336,7 @@ TEST_P(Mutated, CapturesDoNotStopTheServer) {
         ASSERT_TRUE(raw.connected()) << seed;
         for (size_t i = 0; i < pieces.size(); ++i) {
             auto bytes = pieces[i];
-            // The handshake itself only now and then: what lies behind it is to be reached.
+            // The handshake itself only occasionally, so that the later frames are reached.
             const bool spoil = i == 0 ? seed % 10 == 9 : random() % 2 == 0;
             for (uint32_t n = spoil && !bytes.empty() ? 1 + random() % 4 : 0; n > 0; --n) {
                 uint8_t& byte = bytes[random() % bytes.size()];
@@ -345,7 +345,7 @@ TEST_P(Mutated, CapturesDoNotStopTheServer) {
             }
             if (spoil && random() % 16 == 0) bytes.resize(random() % (bytes.size() + 1));
             if (!raw.say(bytes)) break;
-            // A peer that does not wait for the answer is not admitted.
+            // A peer that does not wait for the answer is refused.
             if (i == 0) raw.hear(8, spoil ? 0.02 : 10);
         }
         raw.hang_up();
@@ -383,7 +383,7 @@ TEST_F(BadInput, AFenceFailsWhenAClientIsKilledBeforeIt) {
 }
 
 TEST_F(BadInput, AClientKilledInAFenceDoesNotFailOtherProcesses) {
-    const auto job = host_->start_job(2, 1);  // the host has a say in it
+    const auto job = host_->start_job(2, 1);  // the host takes part
     host_->hold("fence");
     auto dies = host_->start(job, 0, {"fence", "0", "collect"});
     auto lives = host_->start(job, 1, {"fence", "0", "collect"});

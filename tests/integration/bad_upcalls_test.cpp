@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Harmless errors of hosts and clients: every registration and every service with bad arguments; namespaces
-// deregistered and clients killed while they wait for an upcall; answers that come after that.
+// deregistered and clients killed while they wait for an upcall; answers that arrive after that.
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <pmix_server.h>
@@ -28,7 +28,7 @@ pmix_proc_t process_of(const std::string& nspace, pmix_rank_t rank) {
     return proc;
 }
 
-/// Upcalls that are kept until somebody answers them.
+/// Upcalls that are kept until the test answers them.
 struct Pending {
     struct One {
         std::string name;
@@ -177,7 +177,7 @@ TEST_F(BadUpcalls, DeregisteringTheNamespaceFailsPendingHostCalls) {
         ASSERT_TRUE(pending_.wait_for(service)) << service;
         host.deregister_job(job);
         expect_ended(client, service);
-        // The answer comes too late, and with counts of nothing.
+        // The answer is late, and its counts are wrong.
         pending_.answer_all(PMIX_SUCCESS);
     }
     const auto one = host.start_job(1);
@@ -187,7 +187,7 @@ TEST_F(BadUpcalls, DeregisteringTheNamespaceFailsPendingHostCalls) {
     ASSERT_TRUE(pending_.wait_for("connect"));
     host.deregister_job(two);
     expect_ended(other, "connect");
-    // The host has heard of the end itself: what it says is what counts for the other.
+    // The host has been notified of the end itself: its answer applies to the other participant.
     pending_.answer_all(PMIX_ERR_LOST_CONNECTION);
     expect_ended(connects, "connect");
     expect_service(host);
@@ -241,7 +241,7 @@ TEST_F(BadUpcalls, ConnectAndDisconnectFailWhenAParticipantIsKilled) {
         ASSERT_TRUE(pending_.wait_for("disconnect"));
         gone.signal(SIGKILL);
         EXPECT_EQ(gone.wait(), 128 + SIGKILL);
-        // The disconnection is the host's by now, and it succeeds.
+        // The host is processing the disconnect by now, and it succeeds.
         pending_.answer_all(PMIX_SUCCESS);
         EXPECT_EQ(stays.line(), "DISCONNECT SUCCESS");
         EXPECT_EQ(stays.wait(), 0);
@@ -325,7 +325,7 @@ TEST_F(BadUpcalls, BadArgumentsOfRegistrationsDoNotStopTheServer) {
          [&](pmix_info_t* infos, size_t count) {
              const pmix_status_t status =
                  PMIx_server_setup_application("hostile", infos, count, taken, nullptr);
-             // Its infos are used until it has called back: what comes next on the loop is behind that.
+             // Its infos are in use until its callback: the next task on the loop runs after it.
              PMIx_server_deregister_resources(nullptr, 0, nullptr, nullptr);
              PMIx_server_deregister_nspace("hostile", nullptr, nullptr);
              return status;
@@ -356,7 +356,7 @@ TEST_F(BadUpcalls, BadArgumentsOfRegistrationsDoNotStopTheServer) {
     EXPECT_EQ(PMIx_server_collect_inventory(nullptr, 3, collected, nullptr), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(PMIx_server_collect_inventory(nullptr, 0, nullptr, nullptr), PMIX_ERR_BAD_PARAM);
 
-    // Names: none, empty, without an end; ranks that are no process; nothing to write to.
+    // Names: none, empty, without a terminator; ranks that are no process; no output location.
     const std::string endless(PMIX_MAX_NSLEN + 20, 'n');
     for (const char* name : {static_cast<const char*>(nullptr), "", endless.c_str()}) {
         EXPECT_EQ(PMIx_server_register_nspace(name, 1, nullptr, 0, nullptr, nullptr), PMIX_ERR_BAD_PARAM);

@@ -23,7 +23,7 @@ namespace {
 using integration::Host;
 using integration::Process;
 
-/// How far each process is, in a file that they map, too.
+/// The progress of each process, in a file that all processes map.
 class Notes {
   public:
     Notes() {
@@ -40,7 +40,7 @@ class Notes {
         unlink(path_.c_str());
     }
     Notes(const Notes&) = delete;
-    /// Waits until all of the first `ranks` are that far.
+    /// Waits until the first `ranks` processes have made that progress.
     bool reached(uint32_t ranks, uint32_t value) const {
         for (int i = 0; i < 20000; ++i) {
             uint32_t there = 0;
@@ -58,7 +58,7 @@ class Notes {
     std::string path_;
 };
 
-/// The barrier's page goes to those that map the store, whatever else this run is about.
+/// Processes that map the store get the barrier's page, whatever this run tests.
 struct WithSharedStore {
     WithSharedStore() { setenv("PMIX_MCA_gds", "shmem", 1); }
 };
@@ -88,7 +88,7 @@ class BarrierTest : private WithSharedStore, public testing::Test {
         auto processes = start_all(host.start_job(size), "meet", more);
         expect_well(processes);
     }
-    /// The ranks of a job of `size` but the last one, ready to wait in memory for that.
+    /// All ranks of a job of `size` except the last, ready to wait for the last in memory.
     std::vector<Process> wait_for_last(const Host::Job& job, Process& last) {
         std::vector<Process> waiting;
         for (pmix_rank_t rank = 0; rank + 1 < job.size(); ++rank)
@@ -148,7 +148,7 @@ TEST_F(BarrierTest, FallsBackToTheServerWhenAProcessCannotMapIt) {
 TEST_F(BarrierTest, ASecondProcessWithTheSameNameIsNotCounted) {
     const auto job = host.start_job(3);
     auto processes = start_all(job, "meet", {"300", "p"});
-    EXPECT_TRUE(notes.reached(3, 1));  // the first is the one who counts
+    EXPECT_TRUE(notes.reached(3, 1));  // the first thread counts
     Process clone = start(job, 1, "visits");
     EXPECT_EQ(clone.wait(), 0);
     expect_well(processes);
@@ -238,7 +238,7 @@ TEST_F(BarrierTest, AProcessThatCorruptsItDoesNotAffectOtherJobs) {
     expect_meeting({"20", "pt"});
 }
 
-/// The server stands still, so nothing goes by it; then it is killed while all wait.
+/// The server is stopped, so no fence uses it; then it is killed while all wait.
 TEST(Barrier, WorksWithAStoppedServerAndFailsWithAKilledOne) {
     Notes notes;
     setenv("PMIX_MCA_gds", "shmem", 1);
@@ -250,13 +250,13 @@ TEST(Barrier, WorksWithAStoppedServerAndFailsWithAKilledOne) {
         const auto job = host.start_job(4);
         std::vector<Process> processes;
         for (pmix_rank_t rank = 0; rank < 4; ++rank) {
-            // The last one stays away from the last fence.
+            // The last one does not call the last fence.
             processes.push_back(host.start_program(job, rank, BARRIER_CLIENT,
                                                    {"alone", "4", notes.path(), rank == 3 ? "499" : "500"}));
         }
         for (Process& process : processes)
             process.line(60);
-        // All are ready; they begin when we are stopped, or nearly so.
+        // All are ready; they begin when this process is stopped, or almost.
         for (Process& process : processes)
             process.go_on();
         [[maybe_unused]] const ssize_t written = write(lines[1], "r", 1);

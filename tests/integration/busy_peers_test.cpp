@@ -18,7 +18,7 @@ using namespace integration;
 using muster::Info;
 using muster::Unpacker;
 
-/// One that has as much wait as it may have by default, which is not to keep the server from others.
+/// A peer with as many waiting requests as the default limits allow; it must not block the server for others.
 class BusyPeer : public BadInput {
   protected:
     explicit BusyPeer(const Settings& more = {}) : BadInput(more) {}
@@ -43,7 +43,7 @@ class BusyPeer : public BadInput {
 
 TEST_F(BusyPeer, MayWaitInAnyNumberOfFences) {
     Asking busy(accepted()), other(accepted(1));
-    // The same again and again, and each with others.
+    // The same requests repeatedly, and each with other participants.
     for (int i = 0; i < 30000; ++i) {
         busy.ask(fence({proc(0), proc(1)}));
         busy.ask(fence({proc(0), proc(1), proc(static_cast<pmix_rank_t>(1000 + i))}));
@@ -77,7 +77,7 @@ TEST_F(BusyPeer, MayPostAnyNumberOfQualifiedValues) {
         busy.ask(message);
         ASSERT_EQ(busy.answer(), PMIX_SUCCESS);
     }
-    // The second has taken the place of the first, and each is there once.
+    // The second has replaced the first, and each exists once.
     Info directives;
     directives.add("busy.qualifier", 7);
     directives[0].flags |= PMIX_INFO_QUALIFIER;
@@ -155,14 +155,14 @@ TEST_F(BusyPeer, IsLoggedWhenAValueHasTooManyQualifiers) {
         message.scope(PMIX_GLOBAL).buffer(values.view());
         busy.ask(message);
     };
-    // Nobody answers it: the log alone can tell.
+    // It gets no answer: only the log shows it.
     post(1025, Command::Post);
     post(1024, Command::Commit);
     EXPECT_EQ(busy.answer(), PMIX_SUCCESS);
     EXPECT_EQ(lines_with(log(), "more qualifiers"), 1U);
 }
 
-/// Each of its questions looks at all that wait, and finds nothing to tell.
+/// Each of its queries scans all waiting requests, and finds nothing to report.
 class WaitingPeer : public BusyPeer {
   protected:
     WaitingPeer() {
@@ -222,7 +222,7 @@ TEST_F(WaitingPeer, GetsAllQueryResultsInOneMessage) {
     ASSERT_TRUE(reply.status(status) && reply.infos(found));
     EXPECT_EQ(status, PMIX_SUCCESS);
     EXPECT_EQ(found.size(), 10U);
-    // It is heard again.
+    // It is served again.
     busy_.ask(commit("busy.key", 1));
     EXPECT_EQ(busy_.answer(), PMIX_SUCCESS);
 }
@@ -292,7 +292,7 @@ TEST_F(CuriousPeer, RepeatedKeysInAQueryAreBounded) {
     EXPECT_EQ(lines_with(log(), "would take too much memory"), 1U);
 }
 
-/// One that may have more wait.
+/// A peer with a higher limit of waiting requests.
 class BusierPeer : public BusyPeer {
   protected:
     BusierPeer() : BusyPeer({{"PMIX_MCA_server_base_max_requests", "1000000"}}) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When the callbacks of calls that do not block begin (docs/decisions/0041).
+// The start of callbacks of non-blocking calls (docs/decisions/0041).
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <pmix_server.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr pmix_status_t kCode = -3100;
 
-/// Whether the call that is made now has returned, as far as the program knows, and what its callback saw.
+/// Whether the current call has returned, as far as the program knows, and what its callback read.
 struct Seen {
     std::atomic<bool> inside{false}, called{false};
     std::thread::id caller;
@@ -54,7 +54,8 @@ TEST(Callbacks, BeginWhenTheCallHasLeft) {
     for (int i = 0; i < kCalls; ++i)
         seen.make(i % 2 == 0 ? notify : deregister);
     EXPECT_EQ(seen.on_caller, 0);
-    // No library can see its caller take note. Without a rule it is every fifth to every second.
+    // No library can observe when its caller records the return. Without a rule every second to fifth
+    // callback is early.
     EXPECT_LE(seen.early, kCalls / 50);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Clients that do to the library what programs do that know nothing of it: fork() at any moment, close
-// descriptors that they did not open. One behaviour for each first word; exits with 0 when all was well.
+// Clients that behave like programs unaware of the library: they fork() at any moment, and close descriptors
+// that they did not open. The first word selects the behaviour; exits with 0 on success.
 #include <fcntl.h>
 #include <pmix.h>
 #include <sys/mman.h>
@@ -59,7 +59,7 @@ bool has_socket() {
     return false;
 }
 
-/// The child process; its exit status tells the error that it found.
+/// The child process; its exit status is the number of the error.
 int be_a_child(int number) {
     alarm(20);
     if (has_socket()) return 10;
@@ -134,7 +134,7 @@ constexpr int kNumbers = 256;
 const std::string kText(4096, 'x');
 
 /// The program's own descriptor with a number of the library's: a file, or one end of a socket or a pipe
-/// whose other end has a high number. Each holds some text, and must hold it in the end.
+/// whose other end has a high number. Each contains some text, and must still contain it at the end.
 struct Own {
     int fd = -1;
     int other = -1;
@@ -146,7 +146,7 @@ ino_t inode_of(int fd) {
     return fstat(fd, &facts) == 0 ? facts.st_ino : 0;
 }
 
-/// Moves the other end of what is new out of the way.
+/// Moves the other end to a high number.
 int far_away(int fd) {
     const int moved = fcntl(fd, F_DUPFD_CLOEXEC, kNumbers);
     expect_true("no descriptor", moved >= 0);
@@ -168,7 +168,7 @@ Own make_own(const std::string& kind, int number) {
         expect_true("pipe", pipe(fds) == 0);
         expect_true("write", write(fds[1], kText.data(), kText.size()) == ssize_t(kText.size()));
     }
-    // Both ends stand far away for a moment, so that the number is free.
+    // Both ends have high numbers for a moment, so that the number is free.
     own.fd = far_away(fds[0]);
     if (fds[1] >= 0) own.other = far_away(fds[1]);
     expect_true("a number", dup2(own.fd, number) == number);
@@ -216,8 +216,8 @@ bool is_loss(pmix_status_t status) {
     return status == PMIX_ERR_LOST_CONNECTION || status == PMIX_ERR_UNREACH;
 }
 
-// closed: the program closes all that it does not know, and has its own under these numbers. `when`: the
-// library has no thread then, it has one, or a call waits.
+// closed: the program closes all unknown descriptors, and opens its own under these numbers. `when`: the
+// library has no thread at that time, it has one, or a call waits.
 int run_closed(const std::string& kind, const std::string& when) {
     expect("init", PMIx_Init(&self, nullptr, 0));
     put("key");
@@ -240,7 +240,7 @@ int run_closed(const std::string& kind, const std::string& when) {
             waited = PMIx_Get(&other, "never", nullptr, 0, &value);
         });
     }
-    std::this_thread::sleep_for(50ms);  // mostly it waits by now; whether or not, it has to end
+    std::this_thread::sleep_for(50ms);  // it usually waits by now; in any case it must end
     std::vector<int> numbers;
     for (int fd = 3; fd < kNumbers; ++fd) {
         if (fcntl(fd, F_GETFD) >= 0) numbers.push_back(fd);
@@ -254,7 +254,7 @@ int run_closed(const std::string& kind, const std::string& when) {
             owns.push_back(make_own(kind, number));
     }
     const double before = processor_time();
-    std::this_thread::sleep_for(2500ms);  // it computes, without a call, and without the library's doing so
+    std::this_thread::sleep_for(2500ms);  // it computes, without a call and without activity of the library
     expect_true("it keeps a processor busy", processor_time() - before < 0.5);
     if (when == "waiting") {
         waits.join();
@@ -277,7 +277,7 @@ int run_closed(const std::string& kind, const std::string& when) {
     expect("finalize", PMIx_Finalize(nullptr, 0));
     for (const Own& own : owns)
         expect_untouched(own);
-    // And once more, as if nothing had been.
+    // Again, without any effect of the first.
     expect("init", PMIx_Init(&self, nullptr, 0));
     expect("get of nothing", get("nothing"), PMIX_ERR_NOT_FOUND);
     expect("finalize", PMIx_Finalize(nullptr, 0));
@@ -311,10 +311,10 @@ int run_full(const std::string& when) {
 }  // namespace
 
 #ifdef __SANITIZE_THREAD__
-// A child of fork() has none of the other threads. It cannot join them, nor does what it puts in order at its
-// beginning race with what they had done, though no lock lies between: forget_in_child() is called where one
-// of them may hold any. The sanitizer only finds these functions where they are exported, which our sources
-// are not by themselves.
+// A child of fork() has none of the other threads. It cannot join them, and its clean-up at the start does
+// not race with their earlier accesses, although no lock orders them: forget_in_child() is called when one of
+// them may hold any lock. The sanitizer finds these functions only if they are exported, which is not the
+// default of these sources.
 
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" [[gnu::visibility("default")]] const char* __tsan_default_options() {
@@ -327,7 +327,7 @@ extern "C" [[gnu::visibility("default")]] const char* __tsan_default_suppression
 #endif
 
 int main(int argc, char** argv) {
-    alarm(100);  // a process that hangs ends, whoever has forgotten it
+    alarm(100);  // ends a hanging process that nothing else terminates
     expect_true("a socket from the beginning", !has_socket());
     const std::string what = argc > 1 ? argv[1] : "";
     if (what == "forks") return run_forks();

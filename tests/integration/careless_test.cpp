@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs that know nothing of the library, and what they do to it. The work is done by
-// integration_careless_client.
+// The effects of programs that are unaware of the library. integration_careless_client does the work.
 #include <gtest/gtest.h>
 
 #include <tuple>
@@ -13,7 +12,7 @@ using integration::Host;
 
 void run_one(const std::vector<std::string>& words, uint32_t ranks = 1) {
     Host host;
-    auto job = host.start_job(ranks);  // the others never come
+    auto job = host.start_job(ranks);  // the others never call
     job.nodes[0] = {0};
     auto process = host.start_program(job, 0, INTEGRATION_CARELESS_CLIENT, words);
     const std::string said = process.line(80);
@@ -32,8 +31,8 @@ TEST(Careless, ForksWhileAnotherThreadConnectsOverTcp) {
     run_one({"first", "tcp"});
 }
 
-#ifndef __SANITIZE_ADDRESS__  // with which the undefined sanitizer comes: it asks by a pipe what it may read,
-                              // and takes the answer that there is none for a finding
+#ifndef __SANITIZE_ADDRESS__  // includes the undefined sanitizer, which tests memory through a pipe
+                              // and reports a missing pipe as a finding
 TEST(Careless, HasNoDescriptorLeftAndNoThread) {
     run_one({"full", "idle"}, 2);
 }
@@ -51,7 +50,7 @@ TEST_P(CarelessCloser, LosesOnlyTheConnectionToItsServer) {
     run_one({"closed", kind, when}, 2);
 }
 
-// A program that closes what another thread waits for is a race, as the thread sanitizer says.
+// A program that closes a descriptor on which another thread waits is a race for the thread sanitizer.
 #ifdef __SANITIZE_THREAD__
 const auto moments = ::testing::Values("idle");
 #else

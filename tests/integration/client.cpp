@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The clients of the integration tests: one small behaviour for each first word. It writes a line at each
-// step, waits for one on standard input where it says so, and exits with 0 when all went as it should.
+// The clients of the integration tests: the first word selects the behaviour. The client prints a line at
+// each step, waits for a line on standard input at some steps, and exits with 0 on success.
 #include <pmix.h>
 #include <unistd.h>
 
@@ -88,7 +88,7 @@ std::string key_of(pmix_rank_t rank) {
     return "test.key." + std::to_string(rank);
 }
 
-// init: comes and goes.
+// init: initialises and finalizes.
 int run_init(const std::vector<std::string>&) {
     init();
     wait_for_word();
@@ -101,15 +101,15 @@ int run_vanish(const std::vector<std::string>&) {
     _exit(0);
 }
 
-// refused STATUS: PMIx_Init must fail; prints with what.
+// refused STATUS: PMIx_Init must fail; prints its status.
 int run_refused(const std::vector<std::string>&) {
     const pmix_status_t status = PMIx_Init(&self, nullptr, 0);
     say(std::string("REFUSED ") + PMIx_Error_string(status));
     return status == PMIX_SUCCESS ? 1 : 0;
 }
 
-// fence SIZE COLLECT [STATUS]: posts, fences over the namespace, then looks at the keys of SIZE ranks. The
-// fence must return STATUS (PMIX_SUCCESS unless told).
+// fence SIZE COLLECT [STATUS]: posts, fences over the namespace, then reads the keys of SIZE ranks. The fence
+// must return STATUS (default PMIX_SUCCESS).
 int run_fence(const std::vector<std::string>& words) {
     const auto size = static_cast<pmix_rank_t>(std::stoul(words.at(0)));
     const bool collect = words.at(1) == "collect";
@@ -150,7 +150,7 @@ int run_post(const std::vector<std::string>&) {
     return finalize();
 }
 
-// get RANK KEY TIMES: gets a key (rank -2: of the job), prints what it is or why not.
+// get RANK KEY TIMES: gets a key (rank -2: of the job), prints its value or the error.
 int run_get(const std::vector<std::string>& words) {
     const auto rank = static_cast<pmix_rank_t>(std::stol(words.at(0)));
     init();
@@ -164,7 +164,7 @@ int run_get(const std::vector<std::string>& words) {
     return finalize();
 }
 
-// local SIZE: prints what is known here, without asking anyone, of the job and of each rank.
+// local SIZE: prints the locally known data of the job and of each rank, without requests.
 int run_facts(const std::vector<std::string>& words) {
     init();
     const auto show = [](pmix_rank_t rank, const char* name, const char* key, Directives directives) {
@@ -214,8 +214,8 @@ int run_fence_of_others(const std::vector<std::string>& words) {
     return finalize();
 }
 
-// fence_and_get OTHER RANK...: begins a fence over these ranks, asks for what OTHER never posts, and waits
-// for the fence.
+// fence_and_get OTHER RANK...: begins a fence over these ranks, requests a key that OTHER never posts, and
+// waits for the fence.
 int run_fence_and_get(const std::vector<std::string>& words) {
     init();
     std::vector<pmix_proc_t> procs(words.size(), self);
@@ -232,7 +232,7 @@ int run_fence_and_get(const std::vector<std::string>& words) {
     return finalize();
 }
 
-// notify STATUS RANGE: tells of an event and goes.
+// notify STATUS RANGE: raises an event and finalizes.
 int run_notify(const std::vector<std::string>& words) {
     init();
     expect("notify", PMIx_Notify_event(std::stoi(words.at(0)), &self,
@@ -263,8 +263,8 @@ size_t count_of(const std::string& text, const std::string& part) {
     return count;
 }
 
-// topology KEY immediate|optional: asks the server for it, or the job's data, and prints "XML ", a number
-// that stands for the text and the number of packages, or why not.
+// topology KEY immediate|optional: gets it from the server, or from the job's data, and prints "XML ", a hash
+// of the text and the number of packages, or the error.
 int run_topology(const std::vector<std::string>& words) {
     init();
     Directives directives;
@@ -293,7 +293,7 @@ int run_topology(const std::vector<std::string>& words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    alarm(60);  // nothing here takes so long: a process that hangs ends, whoever has forgotten it
+    alarm(60);  // no test takes this long: ends a hanging process that nothing else terminates
     const std::vector<std::string> words(argv + 2, argv + argc);
     const std::string what = argv[1];
     if (what == "init") return run_init(words);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The life of a client: init and finalize in any number and manner, progress driven by the process, every way
-// to get, fences, threads. The work is done by integration_core_client.
+// The life of a client: any sequence of init and finalize, progress driven by the process, every form of get,
+// fences, threads. integration_core_client does the work.
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace {
 using integration::Host;
 using integration::Process;
 
-/// Runs one process a rank of a job with these words; all must end well.
+/// Runs one process per rank of a job with these words; all must succeed.
 void run_job(Host& host, const Host::Job& job, const std::vector<std::string>& words, double seconds = 60) {
     std::vector<Process> processes;
     for (const pmix_rank_t rank : job.nodes[0])
@@ -83,7 +83,7 @@ TEST(Put, RefusesAValueWithANullPointer) {
 TEST(Finalize, FailsCallsOfOtherThreads) {
     Host host;
     auto job = host.start_job(2);
-    job.nodes[0] = {0};  // the other one never comes
+    job.nodes[0] = {0};  // the other one never calls
     run_job(host, job, {"inflight"});
 }
 
@@ -110,7 +110,7 @@ TEST(ExternalProgress, DrivesAServerByPollingAlone) {
         processes.push_back(host.start_program(job, rank, INTEGRATION_CORE_CLIENT, {"refresh"}));
     for (int i = 0; i < 2000 && host.upcalls("finalized").size() < 2; ++i)
         host.progress(0.01);
-    // The answers to the goodbyes are still to go out.
+    // The answers to the finalize requests are still unsent.
     for (int i = 0; i < 100; ++i)
         host.progress(0.01);
     for (Process& process : processes)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a client has a progress thread, and that nothing is missed while it has none. The work is done by
-// integration_thread_client.
+// The progress thread of a client, and no lost work without it. integration_thread_client does the work.
 #include <gtest/gtest.h>
 
 #include "tests/integration/host.hpp"

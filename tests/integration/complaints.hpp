@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the client programs of the tests say what is wrong: a line that begins with BAD, which fails the test.
+// Error reports of the client programs of the tests: a line that begins with BAD, which fails the test.
 #pragma once
 
 #include <pmix.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Clients that try what the core promises a process: init and finalize in any number and manner, progress
-// driven by the process, threads, every way to get. One behaviour for each first word; exits with 0 when all
-// was well.
+// Clients that test the guarantees of core to a process: any sequence of init and finalize, progress driven
+// by the process, threads, every form of get. The first word selects the behaviour; exits with 0 on success.
 #include <pmix.h>
 #include <poll.h>
 #include <sys/wait.h>
@@ -122,7 +121,7 @@ int finalize() {
 
 using Words = std::vector<std::string>;
 
-// status: waits for a fence over the namespace and says how it ended. words: TIMEOUT or 0.
+// status: waits for a fence over the namespace and prints its status. words: TIMEOUT or 0.
 int run_fence(const Words& words) {
     init();
     const pmix_status_t status = fence(std::stoi(words.at(0)));
@@ -132,7 +131,7 @@ int run_fence(const Words& words) {
     return 0;
 }
 
-// get RANK KEY TIMEOUT: says how it ended.
+// get RANK KEY TIMEOUT: prints its status.
 int run_get(const Words& words) {
     init();
     const pmix_proc_t proc = rank_of(static_cast<pmix_rank_t>(std::stoul(words.at(0))));
@@ -195,7 +194,7 @@ int run_counted(const Words&) {
     return 0;
 }
 
-// cycles N [EXTERNAL]: N times init to finalize; nothing is left behind.
+// cycles N [EXTERNAL]: N times init to finalize; nothing leaks.
 int run_cycles(const Words& words) {
     const int times = std::stoi(words.at(0));
     Directives directives;
@@ -216,7 +215,7 @@ int run_cycles(const Words& words) {
     }
     expect_true("descriptors are left", entries("/proc/self/fd") <= descriptors);
     expect_true("threads are left", entries("/proc/self/task") <= threads);
-    // Room for what the heap does; a leak of the runtime would be far more.
+    // Tolerance for the heap; a leak of the runtime would be much larger.
     const size_t now = resident_pages();
     say("PAGES " + std::to_string(pages) + " " + std::to_string(now));
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -232,11 +231,11 @@ void expect_fence_nb(const std::string& what, const pmix_proc_t* procs, pmix_sta
     expect(what, PMIx_Fence_nb(procs, procs == nullptr ? 0 : 1, nullptr, 0, never, nullptr), wanted);
 }
 
-// orphaned: the server ends while we do nothing; no call pretends that others have heard of us.
+// orphaned: the server ends while the client is idle; no call reports false success.
 int run_orphaned(const Words&) {
     init();
     wait_for_word();
-    const pmix_status_t first = fence(0);  // may be what finds that the server has gone
+    const pmix_status_t first = fence(0);  // may be the call that detects the end of the server
     expect_true("a fence without the others", first == PMIX_ERR_LOST_CONNECTION || first == PMIX_ERR_UNREACH);
     expect_true("another", fence(0, true) == PMIX_ERR_UNREACH);
     put(PMIX_GLOBAL, "told.nobody", "text");
@@ -267,8 +266,8 @@ int run_inflight(const Words&) {
         });
     }
     start([] { return fence(0); });
-    // The server has those that have begun once it has answered what was sent after them; one that begins
-    // late is to fail as well.
+    // Once the server has answered a later request, it has all calls that have begun; a call that begins late
+    // must fail as well.
     for (int i = 0; i < 20; ++i) {
         const pmix_proc_t proc = rank_of(1);
         expect_true("a value that is nowhere",
@@ -283,7 +282,7 @@ int run_inflight(const Words&) {
     return 0;
 }
 
-// forked: a child starts anew, and the parent does not mind.
+// forked: a child initialises again, without effect on the parent.
 int run_forked(const Words&) {
     init();
     for (int i = 0; i < 3; ++i) {
@@ -340,12 +339,13 @@ int run_singleton(const Words&) {
     return 0;
 }
 
-// stopped: the progress thread is stopped; calls that need it say so, and finalize still says goodbye.
+// stopped: the progress thread is stopped; calls that need it return an error, and finalize still notifies
+// the server.
 int run_stopped(const Words&) {
     init();
     const auto ignore = [](pmix_status_t, pmix_value_t*, void*) {};
     expect("get", PMIx_Get_nb(&self, PMIX_RANK, nullptr, 0, ignore, nullptr));  // needs a thread
-    // It names itself, once it runs.
+    // The thread sets its name once it runs.
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!has_progress_thread() && std::chrono::steady_clock::now() < until)
         std::this_thread::yield();
@@ -379,7 +379,8 @@ void on_done(pmix_status_t status, void* context) {
     called->there = true;
 }
 
-// external SIZE: all that needs progress, by PMIx_Progress after polling, and by blocking calls on threads.
+// external SIZE: all calls that need progress, by PMIx_Progress after polling, and by blocking calls on
+// threads.
 int run_external(const Words& words) {
     const auto size = static_cast<pmix_rank_t>(std::stoul(words.at(0)));
     Directives external;
@@ -417,7 +418,7 @@ int run_external(const Words& words) {
         expect("get_nb's end", got.status);
         expect_true("value", got.text == "of " + std::to_string(rank));
     }
-    // A time limit comes by the descriptor, too.
+    // A time limit is also signalled by the descriptor.
     const pmix_proc_t next = rank_of((self.rank + 1) % size);
     Directives limited;
     limited.add(PMIX_TIMEOUT, 1, PMIX_INT);
@@ -426,7 +427,7 @@ int run_external(const Words& words) {
     drive(timed);
     expect_true("the time limit", timed.status == PMIX_ERR_TIMEOUT);
 
-    // Blocking calls drive by themselves, from several threads at once.
+    // Blocking calls drive the loop themselves, from several threads at once.
     expect("fence", fence(30));
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
@@ -452,7 +453,7 @@ int run_external(const Words& words) {
 
 // --- get ---
 
-// gets SIZE HERE: a job of SIZE ranks, the first HERE of them on this node; every way to get.
+// gets SIZE HERE: a job of SIZE ranks, the first HERE of them on this node; every form of get.
 int run_gets(const Words& words) {
     const auto size = static_cast<pmix_rank_t>(std::stoul(words.at(0)));
     const std::string total = words.at(0), here = words.at(1);
@@ -467,7 +468,7 @@ int run_gets(const Words& words) {
     const pmix_proc_t other = rank_of(self.rank == 0 ? 1 : 0);
     const std::string number = std::to_string(other.rank);
 
-    // Names of nobody and nothing.
+    // Unknown names of processes and keys.
     expect_got("NULL proc", get(nullptr, PMIX_JOB_SIZE), total);
     expect_got("NULL proc, own rank", get(nullptr, PMIX_RANK), std::to_string(self.rank));
     expect_got("NULL proc, own key", get(nullptr, "global"), "g" + std::to_string(self.rank));
@@ -531,7 +532,7 @@ int run_gets(const Words& words) {
     pmix_value_t* seen = nullptr;
     expect("pointer", PMIx_Get(&all, PMIX_JOB_SIZE, pointer.infos.data(), 1, &seen));
     expect_true("pointer value", seen != nullptr && text_of(*seen) == total);
-    // Stored, posted, derived: nobody frees these, so asking again must not make more of them.
+    // Stored, posted, derived: nobody frees these, so repeated calls must not allocate more.
     for (const char* key : {"global", PMIX_JOB_SIZE, PMIX_LOCAL_RANK}) {
         pmix_value_t* again = nullptr;
         const pmix_proc_t* of = strcmp(key, PMIX_JOB_SIZE) == 0 ? &all : &other;
@@ -562,7 +563,7 @@ int run_gets(const Words& words) {
         expect_got("host of one elsewhere", get(&last, PMIX_HOSTNAME), "elsewhere1");
     }
     expect_got("local rank of another", get(&other, PMIX_LOCAL_RANK), number);
-    // All of a realm, by the qualifier alone or the key of its array.
+    // All keys of a realm, by only the qualifier or the key of its array.
     const auto within = [&](const char* array, const Directives& realm, const char* key) {
         pmix_value_t* value = nullptr;
         if (PMIx_Get(&all, array, realm.infos.data(), realm.infos.size(), &value) != PMIX_SUCCESS ||
@@ -593,7 +594,7 @@ int run_gets(const Words& words) {
                     within(PMIX_NODE_INFO_ARRAY, elsewhere, PMIX_LOCAL_SIZE) == there);
     }
 
-    // Storing for oneself.
+    // Internal values of the process.
     pmix_value_t mine;
     memset(&mine, 0, sizeof mine);
     mine.type = PMIX_UINT32;
@@ -601,7 +602,7 @@ int run_gets(const Words& words) {
     expect("store", PMIx_Store_internal(&other, "mine", &mine));
     expect_got("stored", get(&other, "mine", optional), "42");
 
-    // Arguments that cannot be.
+    // Invalid arguments.
     pmix_value_t* none = nullptr;
     expect("no place", PMIx_Get(&self, "global", nullptr, 0, nullptr), PMIX_ERR_BAD_PARAM);
     expect("infos missing", PMIx_Get(&self, "global", nullptr, 2, &none), PMIX_ERR_BAD_PARAM);
@@ -618,7 +619,7 @@ int run_gets(const Words& words) {
     return finalize();
 }
 
-// commits: more than a socket holds, and no call waits for the server; what came last counts. Two ranks.
+// commits: more than a socket holds, and no call waits for the server; the last value counts. Two ranks.
 int run_commits(const Words&) {
     init();
     const pmix_proc_t other = rank_of(1 - self.rank);
@@ -643,7 +644,7 @@ pmix_status_t publish(const std::string& text) {
     return PMIx_Publish(data.infos.data(), data.infos.size());
 }
 
-// toolong: messages that the server, which takes 64 kB, would not take. Two ranks.
+// toolong: messages beyond the server's limit of 64 kB. Two ranks.
 int run_too_long(const Words&) {
     init();
     const pmix_proc_t other = rank_of(1 - self.rank);
@@ -661,7 +662,7 @@ int run_too_long(const Words&) {
     expect_got("what came before", get(&other, "before", immediate), "before");
     expect_true("nothing of it is there", get(&other, "small", immediate).status != PMIX_SUCCESS);
     expect("fence", fence(30));
-    // With less of it all of it goes.
+    // A smaller message succeeds.
     put(PMIX_GLOBAL, "large", "less");
     expect("commit", PMIx_Commit());
     expect("fence", fence(30));
@@ -671,7 +672,7 @@ int run_too_long(const Words&) {
     return finalize();
 }
 
-// refresh: what another process changes is seen when asked for anew. Two ranks.
+// refresh: a refresh returns values that another process has changed. Two ranks.
 int run_refresh(const Words&) {
     init();
     const pmix_proc_t other = rank_of(1 - self.rank);
@@ -725,11 +726,11 @@ int run_qualified(const Words&) {
     return finalize();
 }
 
-// fences SIZE: subsets, several at once, in an order of one's own. SIZE ranks, at least three.
+// fences SIZE: subsets, several at once, in an individual order. SIZE ranks, at least three.
 int run_fences(const Words& words) {
     const auto size = static_cast<pmix_rank_t>(std::stoul(words.at(0)));
     init();
-    // Pairs (0,1) (1,2) ... (size-1,0), all at once, each rank in an order of its own.
+    // Pairs (0,1) (1,2) ... (size-1,0), all at once, each rank in its own order.
     for (int round = 0; round < 5; ++round) {
         std::vector<std::unique_ptr<Called>> called;
         std::vector<pmix_rank_t> firsts{self.rank, (self.rank + size - 1) % size};
@@ -739,7 +740,7 @@ int run_fences(const Words& words) {
             called.push_back(std::make_unique<Called>());
             expect("fence_nb", PMIx_Fence_nb(pair, 2, nullptr, 0, on_done, called.back().get()));
         }
-        // And the same one twice, on top of the whole.
+        // The same one twice, in addition to the whole job.
         const pmix_proc_t all = rank_of(PMIX_RANK_WILDCARD);
         for (int i = 0; i < 2; ++i) {
             called.push_back(std::make_unique<Called>());
@@ -751,7 +752,7 @@ int run_fences(const Words& words) {
             expect("fence's end", one->status);
         }
     }
-    // A fence that lacks one ends at its time limit, for each.
+    // A fence with a missing participant times out for each caller.
     const pmix_proc_t all = rank_of(PMIX_RANK_WILDCARD);
     if (self.rank != 0) {
         std::vector<pmix_proc_t> named;
@@ -815,7 +816,7 @@ int run_threads(const Words& words) {
     return finalize();
 }
 
-/// A get that fails leaves nothing that its caller could free.
+/// A failed get returns nothing that its caller could free.
 void expect_no_value(const std::string& what, const pmix_proc_t* proc, const char* key,
                      const pmix_info_t* info, size_t ninfo) {
     int other = 0;
@@ -824,7 +825,7 @@ void expect_no_value(const std::string& what, const pmix_proc_t* proc, const cha
     expect_true(what + " left a value", value == nullptr);
 }
 
-// outputs: what a caller finds after calls that fail.
+// outputs: the outputs of failed calls.
 int run_outputs(const Words&) {
     expect_no_value("a get before init", nullptr, PMIX_RANK, nullptr, 0);
     init();
@@ -862,7 +863,7 @@ int run_outputs(const Words&) {
     expect_true("a query about a stranger", PMIx_Query_info(&query, 1, &results, &count) != PMIX_SUCCESS);
     expect_true("it left results", results == nullptr && count == 0);
     PMIx_Query_destruct(&query);
-    // The caller's own storage stays his.
+    // The caller keeps its own storage.
     lent.flag(PMIX_GET_STATIC_VALUES);
     pmix_value_t room;
     PMIx_Value_construct(&room);
@@ -873,7 +874,7 @@ int run_outputs(const Words&) {
     return finalize();
 }
 
-// hollow: a value without its object is refused, and is not in the way of others.
+// hollow: a value without its object is refused, and does not affect others.
 int run_hollow(const Words&) {
     init();
     for (const pmix_data_type_t type : {PMIX_PROC, PMIX_COORD, PMIX_PROC_INFO, PMIX_GEOMETRY, PMIX_REGEX}) {
@@ -909,7 +910,7 @@ int run_hollow(const Words&) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    alarm(100);  // a process that hangs ends, whoever has forgotten it
+    alarm(100);  // ends a hanging process that nothing else terminates
     if (argc < 2) return 2;
     const Words words(argv + 2, argv + argc);
     const struct {

@@ -30,7 +30,7 @@ class CostlyRequest : public BadInput {
                    change) {}
 
     pmix_proc_t proc(pmix_rank_t rank) const { return muster::make_proc(job_.nspace, rank); }
-    /// Another process is answered soon, whatever the first has asked.
+    /// Another process is answered soon, whatever the first has requested.
     void expect_others_served() {
         Packer values(format());
         values.kval("costly.other", *Value::from(1));
@@ -41,10 +41,10 @@ class CostlyRequest : public BadInput {
         EXPECT_EQ(other_.answers(1).begin()->first, PMIX_SUCCESS);
         tests::expect_within(std::chrono::seconds(5), before);
     }
-    /// Bytes that this process, with its server, has in memory.
+    /// Memory of this process, including its server, in bytes.
     static size_t resident() {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-        return 0;  // mostly what is kept beside each byte, or of what was freed
+        return 0;  // mostly overhead per byte, or freed memory
 #endif
         long pages = 0, rest = 0;
         FILE* file = fopen("/proc/self/statm", "r");
@@ -95,7 +95,7 @@ TEST_F(QueryOfGroups, IsAnsweredCompletely) {
     ASSERT_EQ(found.size(), 30U);
     for (size_t i = 0; i < found.size(); ++i)
         EXPECT_EQ(muster::value_as_number<size_t>(&found[i].value), 10000U);
-    // It is heard again.
+    // It is served again.
     costly_.ask(query(PMIX_QUERY_NUM_GROUPS, 1));
     EXPECT_EQ(costly_.answer(), PMIX_SUCCESS);
 }
@@ -138,7 +138,7 @@ TEST_F(QueryOfASilentHost, CountsEarlierResults) {
     asked.counted(queries, 2, PMIX_QUERY);
     for (int i = 0; i < 6; ++i)
         costly_.ask(asked);
-    // Two at most have room beside each other.
+    // At most two fit at the same time.
     EXPECT_EQ(costly_.answers(4)[PMIX_ERR_OUT_OF_RESOURCE], 4);
     expect_others_served();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sentence of an init that fails, which MUSTER_ERROR_TEXT carries to the caller.
+// The sentence of a failed init call, which MUSTER_ERROR_TEXT returns to the caller.
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <pmix/muster.h>
@@ -21,7 +21,7 @@ namespace {
 using integration::Host;
 using integration::well_apart;
 
-/// What an init has said, and its sentence; "none" where it has set the pointer to null.
+/// The status of an init call, and its sentence; "none" if it has set the pointer to null.
 struct Said {
     pmix_status_t status = PMIX_SUCCESS;
     std::string text;
@@ -46,7 +46,7 @@ Said client_init() {
     return say([](pmix_info_t* info) { return PMIx_Init(nullptr, info, 1); });
 }
 
-/// Of a tool for the server at this address.
+/// Result of a tool for the server at this address.
 Said tool_init(const char* uri) {
     return say([uri](pmix_info_t* text) {
         pmix_info_t infos[2];
@@ -59,7 +59,7 @@ Said tool_init(const char* uri) {
     });
 }
 
-/// Of the server that the environment names.
+/// Result for the server in the environment.
 const char* address() {
     for (const char* name : {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3"}) {
         if (const char* value = std::getenv(name)) return value;
@@ -74,8 +74,8 @@ Said server_init() {
     });
 }
 
-/// A host in a process of its own, until this ends; what a client of it gets is in the environment of this
-/// process.
+/// A host in a separate process, until this object ends; the environment of its client is in the environment
+/// of this process.
 class HostApart {
   public:
     HostApart() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memory that a peer can make a server use is bounded: requests without answers, answers that it does not
-// read, messages that become larger than they look.
+// read, messages that expand when they are decoded.
 #include <gtest/gtest.h>
 #include <pmix.h>
 
@@ -57,14 +57,14 @@ TEST_F(GreedyPeer, IsRefusedMoreThanTheLimitOfPendingRequests) {
     // Requests that do not wait are served: other peers may wait for them.
     greedy.ask(commit("greedy.own", *muster::Value::from(7)));
     EXPECT_EQ(greedy.answer(), PMIX_SUCCESS);
-    // Others are not concerned.
+    // Others are not affected.
     Asking other(accepted(1));
     other.ask(get(0, "greedy.own"));
     EXPECT_EQ(other.answer(), PMIX_SUCCESS);
     other.ask(commit("greedy.late", *muster::Value::from(8)));
     EXPECT_EQ(other.answer(), PMIX_SUCCESS);
     EXPECT_EQ(greedy.answers(kRequests), (std::map<pmix_status_t, int>{{PMIX_SUCCESS, kRequests}}));
-    // All are answered: as many may be asked again.
+    // All are answered: the same number may be sent again.
     for (int i = 0; i < 2 * kRequests; ++i)
         greedy.ask(get(1, "greedy.late"));
     EXPECT_EQ(greedy.answers(2 * kRequests), (std::map<pmix_status_t, int>{{PMIX_SUCCESS, 2 * kRequests}}));
@@ -87,7 +87,7 @@ TEST_F(GreedyPeer, CommitsUpToItsLimit) {
         EXPECT_EQ(put(greedy, "greedy.more"), PMIX_ERR_OUT_OF_RESOURCE);
         greedy.ask(commit("greedy.posted", *value, Command::Post));  // not answered
     }
-    // Accepted values are there, refused ones are not, and a refused peer takes part in fences.
+    // Accepted values exist, refused ones do not, and a refused peer takes part in fences.
     const auto at_once = [] {
         Info directives;
         directives.add(PMIX_IMMEDIATE, true);
@@ -131,7 +131,7 @@ TEST_F(GreedyPeer, PublishesGroupDataUpToItsLimit) {
         greedy.ask(destruct);
         return greedy.answer();
     };
-    // The same again takes the place of what it was.
+    // The same data again replace the earlier data.
     for (int i = 0; i < 300; ++i)
         ASSERT_EQ(tell("told.again"), PMIX_SUCCESS) << i;
     int told = 0;
@@ -150,7 +150,7 @@ TEST_F(GreedyPeer, GetsAwaitedDataWhenAGroupIsAnnounced) {
     told.add("told.late", 7);
     directives.add(PMIX_GROUP_INFO, std::move(told).to_value());
     greedy.ask(get(0, "told.late"));
-    // It waits: what it asks next is answered first.
+    // It waits: its next request is answered first.
     greedy.ask(commit("greedy.own", *muster::Value::from(7)));
     EXPECT_EQ(greedy.answer(), PMIX_SUCCESS);
     Packer construct = command(static_cast<uint8_t>(Command::GroupConstruct));
@@ -173,7 +173,7 @@ TEST_F(GreedyPeer, IsChargedForEachProcessOfAWildcard) {
         construct.string("wide." + std::to_string(i)).procs(&all, 1).infos({});
         greedy.ask(construct);
     }
-    // Rank 1 is waited for; a list of all takes a quarter of what may wait.
+    // The fence waits for rank 1; a list of all processes uses a quarter of the limit.
     EXPECT_EQ(greedy.answers(15), (std::map<pmix_status_t, int>{{PMIX_ERR_OUT_OF_RESOURCE, 15}}));
 }
 
@@ -211,11 +211,11 @@ TEST_F(GreedyPeer, HasABoundedNumberOfGroups) {
     EXPECT_EQ(make("one.more"), PMIX_ERR_OUT_OF_RESOURCE);
     greedy.ask(event(PMIX_GROUP_INVITED, "invited", self, beside));
     EXPECT_EQ(greedy.answer(), PMIX_ERR_OUT_OF_RESOURCE);
-    // Nor is one kept that it says is complete: its name is free.
+    // A group that it declares complete is not kept either: its name is free.
     greedy.ask(event(PMIX_GROUP_CONSTRUCT_COMPLETE, "said", self, self));
     greedy.answer();
     EXPECT_EQ(make("said"), PMIX_ERR_OUT_OF_RESOURCE);
-    // Another job is not concerned.
+    // Another job is not affected.
     RawPeer raw(host_->environment(other_job, 0));
     EXPECT_TRUE(
         raw.say(build_connect_request(integration::claim(other_job.nspace, 0, geteuid(), getegid())).view()));
@@ -223,7 +223,7 @@ TEST_F(GreedyPeer, HasABoundedNumberOfGroups) {
     Asking other(std::move(raw));
     other.ask(with(Command::GroupConstruct, "of.others", other_self));
     EXPECT_EQ(other.answer(), PMIX_SUCCESS);
-    // A destruct makes room.
+    // A destruct frees space.
     greedy.ask(with(Command::GroupDestruct, "group.0", self));
     EXPECT_EQ(greedy.answer(), PMIX_SUCCESS);
     EXPECT_EQ(make("one.more"), PMIX_SUCCESS);
@@ -287,7 +287,7 @@ TEST_F(GreedyPeer, IsRefusedRequestsThatTakeMoreMemory) {
         greedy.ask(get(1, "greedy.late", directives));
     EXPECT_EQ(greedy.answers(9), (std::map<pmix_status_t, int>{{PMIX_ERR_OUT_OF_RESOURCE, 9}}));
     EXPECT_TRUE(until_waiting(11));
-    // They are answered: there is room for others.
+    // They are answered: other requests are accepted.
     Asking other(accepted(1));
     other.ask(commit("greedy.late", *muster::Value::from(8)));
     EXPECT_EQ(other.answer(), PMIX_SUCCESS);
@@ -318,7 +318,7 @@ TEST_F(GreedyPeer, CannotExceedItsLimitByReconnecting) {
         message.procs(both, 2).infos({});
         return message;
     };
-    // Each of them waits for the other process, whatever becomes of the connection.
+    // Each of them waits for the other process, even if the connection ends.
     constexpr int kMore = 60;
     {
         Asking gone(accepted());
@@ -333,7 +333,7 @@ TEST_F(GreedyPeer, CannotExceedItsLimitByReconnecting) {
         again.ask(fence());
     EXPECT_EQ(again.answers(2 * kMore - kRequests),
               (std::map<pmix_status_t, int>{{PMIX_ERR_OUT_OF_RESOURCE, 2 * kMore - kRequests}}));
-    // When they are over it may ask as much again.
+    // When they are finished, it may send the same number again.
     Asking other(accepted(1));
     for (int i = 0; i < kRequests; ++i)
         other.ask(fence());
@@ -345,7 +345,7 @@ TEST_F(GreedyPeer, CannotExceedItsLimitByReconnecting) {
     EXPECT_TRUE(until_waiting(kRequests));
 }
 
-/// Beside the same greedy processes.
+/// Next to the same greedy processes.
 class GreedyTools : public GreedyPeer {
   protected:
     GreedyTools() {
@@ -393,7 +393,7 @@ TEST_F(GreedyTools, OfOneUserShareTheirLimit) {
         second.ask(get(1, "greedy.late"));
     EXPECT_EQ(second.answers(2 * kMore - kRequests),
               (std::map<pmix_status_t, int>{{PMIX_ERR_OUT_OF_RESOURCE, 2 * kMore - kRequests}}));
-    // Processes of jobs, each of which the host has named, have their own.
+    // Processes of jobs, each registered by the host, have their own limit.
     client.ask(get(1, "greedy.late"));
     EXPECT_TRUE(until_waiting(kRequests + 1));
     // The other tool may use the requests that the first one has freed.
@@ -449,7 +449,7 @@ TEST_F(GreedyPeer, RegistersABoundedNumberOfCodes) {
     EXPECT_EQ(register_codes(0, 100), PMIX_SUCCESS) << "some of them it has already";
     for (int i = 0; i < 3; ++i)
         EXPECT_EQ(register_codes(100, 1), PMIX_ERR_OUT_OF_RESOURCE);
-    // Deregistered codes make room, any number of times.
+    // Deregistered codes free space, any number of times.
     for (int first = 0; first < 1000; first += 100) {
         Packer message = command(static_cast<uint8_t>(Command::DeregisterEvents));
         for (const pmix_status_t code : of_codes(first, 100))

@@ -109,8 +109,8 @@ pmix_status_t on_abort(const pmix_proc_t* proc, void* object, int status, const 
     return PMIX_SUCCESS;
 }
 
-// Gives data to a callback and spoils it as soon as the callback has returned: the server must have copied
-// it.
+// Passes data to a callback and overwrites the data as soon as the callback has returned: the server must
+// have copied them.
 void give(pmix_modex_cbfunc_t done, pmix_status_t status, std::string data, void* context) {
     done(status, data.empty() ? nullptr : data.data(), data.size(), context, nullptr, nullptr);
     std::fill(data.begin(), data.end(), '\xee');
@@ -123,7 +123,7 @@ pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info
     upcall.procs.assign(procs, procs + nprocs);
     upcall.keys = keys_of(info, ninfo);
     if (data != nullptr) upcall.data.assign(data, size);
-    free(data);  // it is the host's
+    free(data);  // it belongs to the host
     pmix_status_t status = PMIX_SUCCESS;
     std::string answer = upcall.data;
     {
@@ -173,7 +173,7 @@ class Done {
         const auto limit = after(20);
         while (!there_) {
             if (Clock::now() > limit) return PMIX_ERR_TIMEOUT;
-            // Does nothing, unless this host is one that drives the library itself.
+            // Does nothing, unless this host drives the library itself.
             guard.unlock();
             PMIx_Progress();
             guard.lock();
@@ -257,7 +257,7 @@ int Process::wait(double seconds) {
     const auto limit = after(seconds);
     int status = 0;
     bool in_time = true;
-    // The end of its output is the end of the process, unless it hangs on its way out.
+    // The end of its output is the end of the process, unless it hangs at exit.
     while (waitpid(pid_, &status, WNOHANG) == 0) {
         if (Clock::now() >= limit) {
             in_time = false;
@@ -298,7 +298,7 @@ Host::Host(const std::function<void(pmix_server_module_t&)>& change,
     if (change) change(module);
     auto infos = directives;
     EXPECT_EQ(PMIx_server_init(&module, infos.empty() ? nullptr : infos.data(), infos.size()), PMIX_SUCCESS);
-    // Afterwards: some of what a server does it does only while there is one thread.
+    // Afterwards: some actions of a server require a single-threaded process.
     state_->answerer = std::thread([state = state_.get()] { state->run(); });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A host for tests: a PMIx server in this process, with a module of upcalls that records what it is asked and
-// answers later, from a thread of its own; and the client processes that it starts. Public API only.
+// A host for tests: a PMIx server in this process, with a module of upcalls that records its calls and
+// answers later, from its own thread; and the client processes that it starts. Public API only.
 #pragma once
 
 #include <pmix_server.h>
@@ -14,14 +14,14 @@
 
 namespace integration {
 
-/// One upcall as it came.
+/// One recorded upcall.
 struct Upcall {
     std::string name;
     pmix_proc_t proc{};
     void* object = nullptr;
     int status = 0;
     std::string text;
-    std::vector<pmix_proc_t> procs;  ///< of a modex: who asks, whose user is `status`
+    std::vector<pmix_proc_t> procs;  ///< of a modex: the requestor, whose user is `status`
     std::vector<std::string> keys;   ///< of its infos
     std::string data;
     bool empty_list = false;  ///< of an abort: an array of no process, which is not NULL
@@ -35,9 +35,9 @@ class Process {
     Process(const Process&) = delete;
     ~Process();
 
-    /// The next line that it wrote, waiting at most `seconds`; empty when none came.
+    /// The next line of its output, waiting at most `seconds`; empty if none arrived.
     std::string line(double seconds = 20);
-    /// Tells it to go on (clients wait for a line at some steps).
+    /// Releases it (clients wait for a line at some steps).
     void go_on();
     /// Its exit status (128 + signal for a signal), or -1 after `seconds`; it is killed then.
     int wait(double seconds = 30);
@@ -79,7 +79,7 @@ class Host {
     void deregister_job(const Job& job);
     static void* object(pmix_rank_t rank);
 
-    /// The environment of a client as PMIx_server_setup_fork makes it.
+    /// The environment of a client from PMIx_server_setup_fork.
     std::vector<std::string> environment(const Job& job, pmix_rank_t rank);
     /// Runs integration_client with these words.
     Process start(const Job& job, pmix_rank_t rank, const std::vector<std::string>& words);
@@ -87,7 +87,7 @@ class Host {
     Process start_program(const Job& job, pmix_rank_t rank, const std::string& program,
                           const std::vector<std::string>& words, const std::vector<std::string>& more = {});
 
-    /// For a host with PMIX_EXTERNAL_PROGRESS: waits up to that long for something to do, and does it.
+    /// For a host with PMIX_EXTERNAL_PROGRESS: waits up to that long for work, and does it.
     void progress(double seconds);
 
     /// Upcalls of that name so far (all for ""), in order.
@@ -108,8 +108,8 @@ class Host {
     std::unique_ptr<State> state_;
 };
 
-/// A process's posted data as the server gives it to hosts elsewhere (PMIx_server_dmodex_request). `done`
-/// says whether it has come yet.
+/// A process's posted data as the server passes it to hosts of other nodes (PMIx_server_dmodex_request).
+/// `done`: whether the data have arrived.
 class ModexRequest {
   public:
     ModexRequest(const Host::Job& job, pmix_rank_t rank);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Hosts in odd manners: one that answers at once, twice, from another thread, late, or never; one that ends
-// the server, or takes a client or a namespace away, while others wait for it.
+// Hosts with unusual behaviour: one that answers at once, twice, from another thread, late, or never; one
+// that ends the server, or deregisters a client or a namespace, while others wait for it.
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <sys/wait.h>
@@ -53,7 +53,7 @@ void expect_end(Process& process, const std::string& line) {
     EXPECT_EQ(process.wait(), 0);
 }
 
-/// A client goes the whole way: connect, commit, fence with data, direct modex, finalize.
+/// A client makes all calls: connect, commit, fence with data, direct modex, finalize.
 void expect_service(Host& host) {
     const auto job = host.start_job(2, 1);
     std::vector<Process> processes;
@@ -63,7 +63,7 @@ void expect_service(Host& host) {
         EXPECT_EQ(process.wait(), 0);
 }
 
-/// Returns the variables of PMIx_server_setup_fork, a line each; empty on failure.
+/// Returns the variables of PMIx_server_setup_fork, one per line; empty on failure.
 std::string fork_environment(const pmix_proc_t& proc) {
     char** variables = nullptr;
     std::string text;
@@ -75,7 +75,7 @@ std::string fork_environment(const pmix_proc_t& proc) {
     return text;
 }
 
-// Slurm does so, whose children call exec afterwards; others of its threads go on with the library meanwhile.
+// Slurm does so; its children then call exec, and its other threads continue to use the library meanwhile.
 TEST(Manners, SetupForkMayRunInTheChild) {
     covers("SRV-34");
     Host host;
@@ -119,7 +119,7 @@ TEST(Manners, SetupForkMayRunInTheChild) {
     busy.join();
 }
 
-// --- how upcalls are answered ---
+// --- answers of upcalls ---
 
 TEST(Manners, UpcallsMayCompleteAtOnceWithoutACallback) {
     covers("SRV-57", "SRV-61", "SRV-65");
@@ -145,7 +145,7 @@ TEST(Manners, UpcallsMayCompleteAtOnceWithoutACallback) {
     EXPECT_EQ(aborts.line(), "INIT");
     EXPECT_EQ(aborts.line(), ended("ABORT", PMIX_SUCCESS));
     EXPECT_EQ(aborts.wait(), 0);
-    // A direct modex that is done without data has found nothing.
+    // A direct modex that completes without data has found nothing.
     auto asks = core_client(host, job, 0, {"get", "1", "anything", "20"});
     expect_end(asks, ended("GET", PMIX_ERR_NOT_FOUND));
 }
@@ -215,7 +215,7 @@ TEST(Manners, ASecondCallbackInsideTheUpcallIsIgnored) {
     EXPECT_EQ(released, answers) << "each answer's data is given back";
 }
 
-// --- a host in Slurm's manner ---
+// --- a host that behaves like Slurm ---
 
 /// The state of such a host for its module's functions, which have no context.
 struct Step {
@@ -228,7 +228,7 @@ struct Step {
 } step;
 
 void step_release(void* data) {
-    // Slurm would wait for ever here, and with it the progress thread.
+    // Slurm would hang here, and with it the progress thread.
     bool taken = false;
     for (int i = 0; i < 5000 && !taken; ++i) {
         taken = step.lock.try_lock();
@@ -262,7 +262,7 @@ pmix_status_t step_fence(const pmix_proc_t*, size_t, const pmix_info_t* info, si
     return PMIX_SUCCESS;
 }
 
-// Open MPI 4.1 looks with the library, before it asks the other node, from the thread that has to answer.
+// Open MPI 4.1 calls PMIx_Get, before it asks the other node, from the thread that must answer.
 TEST(Manners, AHostMayCallGetInsideItsDirectModexUpcall) {
     static std::atomic<pmix_status_t> looked{PMIX_SUCCESS};
     Host host([](pmix_server_module_t& module) {
@@ -281,10 +281,10 @@ TEST(Manners, AHostMayCallGetInsideItsDirectModexUpcall) {
     EXPECT_EQ(looked, PMIX_ERR_NOT_FOUND);
 }
 
-// Slurm 22.05: the old entry for clients that connect, never answered; a node id that contradicts the map;
-// other nodes are waited for only in a fence that has data and names PMIX_COLLECT_DATA; the data of a fence
-// is given back under the lock under which it was answered; whatever event its default handler sees kills the
-// job, and the handler never says that it is done.
+// Slurm 22.05: the old upcall for connecting clients, never answered; a node id that contradicts the map; a
+// fence waits for other nodes only if it has data and names PMIX_COLLECT_DATA; the data of a fence are
+// released under the lock under which it was answered; any event in its default handler kills the job, and
+// the handler never completes.
 TEST(Manners, AHostThatActsLikeSlurmServesItsJob) {
     covers("SRV-57", "SRV-65");
     step.fences = step.alone = step.released = step.stuck = step.events = 0;
@@ -331,7 +331,7 @@ TEST(Manners, AHostThatActsLikeSlurmServesItsJob) {
     EXPECT_EQ(step.events, 0) << "nothing went wrong, so nothing may reach the default handler";
 }
 
-// --- answers that come late or never ---
+// --- late or missing answers ---
 
 struct Kept {
     std::mutex lock;
@@ -361,7 +361,7 @@ bool fence_is_there() {
 }
 
 TEST(Manners, ACallbackAfterServerFinalizeIsIgnored) {
-    kept.done = nullptr;  // what an earlier run left
+    kept.done = nullptr;  // remains of an earlier run
     kept.released = 0;
     {
         Host host([](pmix_server_module_t& module) { module.fence_nb = keep_fence; });
@@ -372,7 +372,7 @@ TEST(Manners, ACallbackAfterServerFinalizeIsIgnored) {
     const auto release = [](void* context) { ++*static_cast<int*>(context); };
     kept.done(PMIX_SUCCESS, data, sizeof data, kept.context, release, &kept.released);
     EXPECT_EQ(kept.released, 1);
-    // Nor does it find the next server of this process.
+    // It does not reach the next server of this process either.
     Host next;
     kept.done(PMIX_ERROR, nullptr, 0, kept.context, nullptr, nullptr);
     expect_service(next);
@@ -386,7 +386,7 @@ TEST(Manners, ACallTimesOutWhenTheHostNeverAnswers) {
     const auto job = host.start_job(2, 1);
     auto first = core_client(host, job, 0, {"fence", "1"});
     auto second = core_client(host, job, 1, {"fence", "1"});
-    // Both before the first ends: the second may have come late, and would not wait for one that has gone.
+    // Both before the first ends: the second may be late, and would not wait for an ended process.
     EXPECT_EQ(first.line(), ended("FENCE", PMIX_ERR_TIMEOUT));
     EXPECT_EQ(second.line(), ended("FENCE", PMIX_ERR_TIMEOUT));
     for (Process* process : {&first, &second}) {
@@ -396,7 +396,7 @@ TEST(Manners, ACallTimesOutWhenTheHostNeverAnswers) {
     const auto another = host.start_job(1, 1);
     auto asks = core_client(host, another, 0, {"get", "1", "anything", "1"});
     expect_end(asks, ended("GET", PMIX_ERR_TIMEOUT));
-    // The answers that come now harm nobody.
+    // The late answers have no effect.
     host.release("fence");
     host.release("modex");
     expect_service(host);
@@ -467,7 +467,7 @@ TEST(Manners, TheModuleAndInfosMayBeFreedAfterInit) {
     expect_service(host);
 }
 
-// --- ends while others wait ---
+// --- departures while others wait ---
 
 TEST(Ends, DeregisteringANamespaceFailsItsFencesAndGets) {
     covers("SRV-27", "SRV-33");
@@ -508,12 +508,12 @@ TEST(Ends, DeregisteringAClientFailsRequestsThatWaitForIt) {
     EXPECT_EQ(gone.line(), ended("FENCE", PMIX_ERR_LOST_CONNECTION));
     gone.go_on();
     EXPECT_EQ(gone.wait(), 0);
-    // And from now on nobody waits for them.
+    // From now on no process waits for them.
     auto later = core_client(host, job, 0, {"get", "2", "never.posted", "0"});
     expect_end(later, ended("GET", PMIX_ERR_NOT_FOUND));
     auto later_fence = core_client(host, job, 1, {"fence", "0"});
     expect_end(later_fence, ended("FENCE", PMIX_ERR_LOST_CONNECTION));
-    // Until the host registers it anew.
+    // Until the host registers it again.
     ASSERT_EQ(host.register_client(job, 2, geteuid(), getegid()), PMIX_SUCCESS);
     auto back = host.start(job, 2, {"init"});
     EXPECT_EQ(back.line(), "INIT");
@@ -573,7 +573,7 @@ TEST(Ends, AServerMayBeInitializedAndFinalizedManyTimes) {
     }
 }
 
-// --- the host as a process of its own ---
+// --- the host as a separate process ---
 
 TEST(HostItself, MayPutGetAndFence) {
     covers("SRV-01");
@@ -605,7 +605,7 @@ TEST(HostItself, WrongArgumentsAreRefused) {
     EXPECT_EQ(PMIx_server_register_client(nullptr, 0, 0, nullptr, nullptr, nullptr), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(PMIx_server_setup_fork(&proc, nullptr), PMIX_ERR_BAD_PARAM);
     EXPECT_EQ(PMIx_server_dmodex_request(&proc, nullptr, nullptr), PMIX_ERR_BAD_PARAM);
-    // Deregistering what is not there is no fault of anybody.
+    // Deregistering a missing entry is not an error.
     PMIx_server_deregister_nspace("no-such-job", nullptr, nullptr);
     proc.rank = 99;
     PMIx_server_deregister_client(&proc, nullptr, nullptr);

@@ -42,7 +42,7 @@ class HostileInfos {
     std::vector<pmix_info_t> infos_;
 };
 
-/// Attributes that the library itself reads somewhere; each is tried with values of every wrong kind.
+/// Attributes that the library itself reads; each is tried with values of every wrong type.
 inline const std::vector<const char*>& hostile_keys() {
     static const std::vector<const char*> keys = {PMIX_TIMEOUT,
                                                   PMIX_RANGE,
@@ -92,7 +92,8 @@ inline const std::vector<const char*>& hostile_keys() {
     return keys;
 }
 
-/// Calls `use` with each. `claimed` is the count to pass, which differs from what is there for `null` alone.
+/// Calls `use` with each. `claimed` is the count to pass, which differs from the actual count only for
+/// `null`.
 inline void each_hostile(
     const std::function<void(const std::string& what, pmix_info_t* infos, size_t claimed)>& use) {
     use("null", nullptr, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A list of infos that a test makes and that is freed in the end.
+// A list of infos, freed at the end of its life.
 #pragma once
 
 #include <gtest/gtest.h>

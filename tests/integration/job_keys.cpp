@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Run as a job by a launcher (muster): looks whether the host has given its processes all that the Standard
-// asks of it, and some of what it leaves free; then collectives over all. The requirements that are met are
-// named at the end, on rank 0.
+// Run as a job by a launcher (muster): checks that the host has given its processes all data that the
+// Standard requires, and some optional data; then runs collectives over all. Rank 0 lists the met
+// requirements at the end.
 #include <pmix.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ void release(pmix_value_t* value) {
     free(value);
 }
 
-/// Whether the key is there; says so when it is required and is not.
+/// Whether the key exists; reports a missing required key.
 bool there(bool required, pmix_rank_t rank, const char* key, const std::vector<pmix_info_t>& infos = {}) {
     pmix_value_t* value = nullptr;
     const pmix_status_t status = get(rank, key, infos, &value);
@@ -97,7 +97,7 @@ std::string text(pmix_rank_t rank, const char* key) {
     return found;
 }
 
-/// A text of the job that the server has and gives only when it is asked.
+/// A text of the job that the server provides only on request.
 std::string ask(const char* key, pmix_data_type_t type) {
     pmix_proc_t job = self;
     job.rank = PMIX_RANK_WILDCARD;
@@ -132,7 +132,7 @@ uint32_t words(const char* key) {
 void check_maps(uint32_t size) {
     const pmix_rank_t job = PMIX_RANK_WILDCARD;
     need(text(job, PMIX_NODE_MAP_RAW) == text(job, PMIX_NODE_LIST), "PMIX_NODE_MAP is not the list of nodes");
-    // In their compact form, as the host gives them: with the name of the generator.
+    // In their compact form, as the host provides them: with the name of the generator.
     for (const char* key : {PMIX_NODE_MAP, PMIX_PROC_MAP})
         need(ask(key, PMIX_REGEX).find(':') != std::string::npos, key);
     const std::vector<std::string> nodes = split(text(job, PMIX_NODE_MAP_RAW), ',');
@@ -149,7 +149,7 @@ void check_maps(uint32_t size) {
     need(std::find(seen.begin(), seen.end(), 0U) == seen.end(), "PMIX_PROC_MAP lacks a rank");
 }
 
-/// The data of the own node is that of the ranks which share it.
+/// The data of the own node is the data of the ranks on it.
 void check_own_node(uint32_t size) {
     const pmix_rank_t job = PMIX_RANK_WILDCARD;
     std::vector<pmix_rank_t> local;
@@ -247,7 +247,7 @@ int main(int argc, char** argv) {
              "the rank in the application is not below its size");
     }
     need(in_apps == size, "the applications are not the job");
-    // Our own node's topology, and no guess for another node.
+    // The own node's topology, and no guess for another node.
     for (pmix_rank_t rank = 0; rank < size; ++rank) {
         pmix_value_t* topology = nullptr;
         const pmix_status_t status = get(rank, PMIX_TOPOLOGY2, {}, &topology);
@@ -258,7 +258,7 @@ int main(int argc, char** argv) {
                  topology->data.topo->topology != nullptr,
              "the topology");
         release(topology);
-        // By pointer it is one value for all callers, who do not free it.
+        // By pointer it is one value for all callers, which do not free it.
         const bool by_pointer = true;
         const std::vector<pmix_info_t> pointer{directive(PMIX_GET_POINTER_VALUES, &by_pointer, PMIX_BOOL)};
         pmix_value_t* first = nullptr;
@@ -282,7 +282,7 @@ int main(int argc, char** argv) {
     need(number(self.rank, PMIX_LOCAL_RANK) < number(job, PMIX_LOCAL_SIZE),
          "the local rank is not below the local size");
 
-    // All post, all meet, each reads what the others posted, without asking anyone: the data came with the
+    // All post, all fence, each reads the data of the others, without a request: the data arrived with the
     // fence.
     pmix_value_t value;
     memset(&value, 0, sizeof value);
@@ -303,8 +303,8 @@ int main(int argc, char** argv) {
     }
     if (!bad) covers += " SRV-21 SRV-22 SRV-67 SRV-70 SRV-71";
 
-    // Rank 0 stays away from a fence until all others have got the time-out that they asked for: it meets
-    // each of them in a fence for two.
+    // Rank 0 does not call a fence until all others have timed out: it synchronises with each of them in a
+    // fence of two.
     const auto meet = [](pmix_rank_t other) {
         pmix_proc_t two[2] = {self, self};
         two[0].rank = 0;

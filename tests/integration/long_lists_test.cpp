@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A list of processes costs a server what its length is worth, whoever is in it: one message cannot keep it
-// from all others.
+// The cost of a list of processes is proportional to its length, whatever its content: one message cannot
+// block the server for others.
 #include <gtest/gtest.h>
 #include <pmix.h>
 
@@ -25,7 +25,7 @@ class LongLists : public BadInput {
         RawPeer long_winded = accepted(), other = accepted(1);
         ASSERT_TRUE(long_winded.say_frame(101, message.view()));
         const auto begun = std::chrono::steady_clock::now();
-        // It is being read by now, or soon; a second one comes behind.
+        // The server is reading it by now, or soon; a second one follows.
         ASSERT_TRUE(long_winded.say_frame(102, question().view()));
         for (int answers = 0; answers < 1;) {
             const auto header = long_winded.hear(muster::Channel::kHeaderSize, 100);
@@ -42,7 +42,7 @@ class LongLists : public BadInput {
         message.string(job_.nspace);
         return message;
     }
-    /// The sender, and a process of each of `count` jobs that nobody knows.
+    /// The sender, and a process of each of `count` unknown jobs.
     std::vector<pmix_proc_t> of_many_jobs(size_t count) const {
         std::vector<pmix_proc_t> procs{muster::make_proc(job_.nspace, 0)};
         while (procs.size() < count)
@@ -101,7 +101,7 @@ TEST_F(LongLists, OfMembersNamedByTheirGroupId) {
 }
 
 TEST_F(LongLists, GroupsOfFinishedJobsAreRemoved) {
-    // Nobody has ended the group; its name is free when the job is over.
+    // No process has destructed the group; its name is free after the job.
     for (int i = 0; i < 2; ++i) {
         const auto job = host_->start_job(1);
         ConnectRequest request = honest();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many clients of one server at once: all connect before it has answered any, and all ask before it has
-// answered any; and whole lives of many real processes.
+// Many clients of one server at once: all connect before the server has answered any, and all send requests
+// before it has answered any; and complete runs of many real processes.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>

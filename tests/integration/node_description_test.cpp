@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The hardware of the node, which a server tells clients that ask for it, where its host has not (decision
-// 0025).
+// The hardware description of the node, which a server gives to clients on request if its host has not
+// provided it (decision 0025).
 #include <gtest/gtest.h>
 #include <hwloc.h>
 #include <pmix.h>
@@ -25,7 +25,7 @@ pmix_info_t share(bool yes) {
 
 const std::string kNotFound = std::string("NOT ") + PMIx_Error_string(PMIX_ERR_NOT_FOUND);
 
-/// A file with the topology of a machine of so many packages.
+/// A file with the topology of a machine with that many packages.
 void write_topology(const std::string& path, int packages) {
     const std::string machine = "package:" + std::to_string(packages) + " core:2 pu:1";
     hwloc_topology_t topology = nullptr;
@@ -53,7 +53,7 @@ std::string answer(Host& host, const char* key) {
 TEST(NodeDescription, IsTheSameForAllClients) {
     Host host;
     const auto job = host.start_job(2);
-    // Both may ask while the machine is looked at.
+    // Both may ask while the topology is discovered.
     auto one = host.start(job, 0, {"topology", PMIX_HWLOC_XML_V2, "immediate"});
     auto other = host.start(job, 1, {"topology", PMIX_HWLOC_XML_V2, "immediate"});
     const std::string text = heard(std::move(one));
@@ -81,7 +81,7 @@ TEST(NodeDescription, IsReadWhenTheFirstProcessOfAJobConnects) {
     {
         Host host({}, {share(true)});
         const auto job = host.start_job(1);
-        // The registration has not looked at the machine: this is what its processes get.
+        // The registration has not discovered the topology: its processes get this one.
         write_topology(path, 11);
         const std::string text = heard(host.start(job, 0, {"topology", PMIX_HWLOC_XML_V2, "optional"}));
         EXPECT_NE(text.find("packages=11"), std::string::npos) << text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A peer that speaks to a server byte by byte: what a client of ours would never say can be said.
+// A peer that sends raw bytes to a server, including messages that Muster's client never sends.
 #pragma once
 
 #include <arpa/inet.h>
@@ -105,7 +105,7 @@ class RawPeer {
         }
         return bytes;
     }
-    /// How many descriptors come with the next bytes, which are lost, as they are.
+    /// Number of descriptors that arrive with the next bytes; both are discarded.
     size_t hear_descriptors(double seconds = 60) {
         pollfd ready{fd_, POLLIN, 0};
         if (poll(&ready, 1, static_cast<int>(seconds * 1000)) <= 0) return 0;
@@ -131,7 +131,7 @@ class RawPeer {
         }
         return count;
     }
-    /// The payload of the next frame; empty when none came.
+    /// The payload of the next frame; empty if none arrived.
     std::vector<uint8_t> hear_frame(double seconds = 60) {
         const auto header = hear(muster::Channel::kHeaderSize, seconds);
         if (header.size() < muster::Channel::kHeaderSize) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Jobs on a server to which the kernel refuses a system call that there is another way for.
+// Jobs on a server whose system call is refused, and which has an alternative for it.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -76,7 +76,7 @@ TEST(RefusedCalls, LeaveTheLoopIdleWhereNothingCanBeAccepted) {
         const double began = seconds_of(CLOCK_MONOTONIC), used = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
         while (seconds_of(CLOCK_MONOTONIC) < began + 1)
             usleep(10000);
-        // A loop that asks again at once uses all of the second.
+        // A loop that retries at once uses the whole second.
         EXPECT_LT(seconds_of(CLOCK_PROCESS_CPUTIME_ID) - used, 0.3);
     }));
 }

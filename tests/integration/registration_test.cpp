@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Registrations whose array the library reads until it calls back, while the host takes the namespace away
-// or ends the server. A host may free its array in the callback: here the array cannot be read from then on.
+// Registrations whose array the library reads until it calls back, while the host deregisters the namespace
+// or ends the server. A host may free its array in the callback: here the array is unreadable from then on.
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <pmix_server.h>
@@ -75,7 +75,7 @@ TEST(Registration, ReadsTheArrayUntilItCallsBackOnly) {
         for (size_t i = 0; i < std::size(jobs); ++i) {
             const std::string name = "taken-" + std::to_string(i);
             ASSERT_EQ(jobs[i].register_as(name), PMIX_SUCCESS);
-            // The namespace goes while the array may still be read.
+            // The namespace is deregistered while the array may still be read.
             PMIx_server_deregister_nspace(
                 name.c_str(), [](pmix_status_t, void* count) { ++*static_cast<int*>(count); }, &gone);
         }
@@ -157,7 +157,7 @@ TEST(Registration, OfEndlessArraysIsAnsweredOnce) {
                     std::this_thread::yield();
                 EXPECT_NE(answer.status, PMIX_SUCCESS);
             }
-            // The namespace may be registered with what is right.
+            // The namespace may be registered again with valid data.
             const auto job = host.start_job(1);
             EXPECT_EQ(host.start(job, 0, {"fence", "1", "collect"}).wait(), 0);
             EXPECT_EQ(answer.calls, status == PMIX_SUCCESS ? 1 : 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PMIx_server_deregister_resources, as the clients of running jobs see it.
+// The effect of PMIx_server_deregister_resources on clients of running jobs.
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <pmix_server.h>
@@ -39,7 +39,8 @@ class Resources : public testing::TestWithParam<const char*> {
 };
 INSTANTIATE_TEST_SUITE_P(Stores, Resources, testing::Values("hash", "shmem"));
 
-/// Asks, and first asks the server something, behind whose answer is all that the server has sent before.
+/// Sends a query, after another request to the server whose answer follows everything that the server has
+/// sent before.
 const std::vector<std::string> kAskAll = {
     "get", "1", "never.there", "immediate=1", "get", "job", "site.key",         "get",   "job", "site.other",
     "get", "0", "site.rack",   "node=1",      "get", "0",   PMIX_FABRIC_DEVICE, "node=1"};
@@ -92,7 +93,7 @@ TEST_P(Resources, AreGoneFromRunningJobs) {
     EXPECT_EQ(client.line(), "END");
     EXPECT_EQ(client.wait(), 0);
 
-    // Clients that come later, of the same job.
+    // Clients of the same job that connect later.
     Process later = host.start_program(job, 0, INTEGRATION_SCRIPT_CLIENT, {"get", "job", "site.key"});
     EXPECT_EQ(later.line(), kAbsent);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tests in processes of their own, to which the kernel refuses something, as in a container.
+// Tests in separate processes whose system calls are restricted, as in a container.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace integration {
 
-/// Runs `body` in a process of its own, which may be restricted; whether it went well there.
+/// Runs `body` in a separate process, which may be restricted; returns whether it succeeded.
 inline bool well_apart(const std::function<void()>& body) {
     const pid_t child = fork();
     if (child == 0) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a client of these tests says what it sees: lines on its output, of which one that begins with BAD ends
-// it.
+// Reports of a client of these tests: lines on its output; a line that begins with BAD ends the client.
 #pragma once
 
 #include <pmix.h>
@@ -26,7 +25,7 @@ inline void expect(const std::string& what, pmix_status_t status, pmix_status_t 
         fail(what + ": " + PMIx_Error_string(status) + ", not " + PMIx_Error_string(wanted));
 }
 
-/// Until whoever started this process tells it to go on.
+/// Waits until the parent of this process releases it.
 inline void wait_for_word() {
     char byte = 0;
     while (read(STDIN_FILENO, &byte, 1) == 1 && byte != '\n') {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A client that does what its words say, one after the other, between PMIx_Init and PMIx_Finalize:
+// A client that executes its words, one after the other, between PMIx_Init and PMIx_Finalize:
 //   put SCOPE KEY TEXT, delete SCOPE KEY, commit, fence, collect (a fence with PMIX_COLLECT_DATA), wait (says
 //   WAITING and waits for a word), get RANK KEY [ATTRIBUTE=NUMBER...]
-// Each get says the value, or the error. RANK is a number or "job"; SCOPE is local, remote, global or
+// Each get prints the value, or the error. RANK is a number or "job"; SCOPE is local, remote, global or
 // internal; ATTRIBUTE is session, session-info, node, optional, immediate, scope, refresh or timeout.
 #include <pmix.h>
 

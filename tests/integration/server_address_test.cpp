@@ -140,8 +140,7 @@ TEST(ServerAddress, InvalidPortsAreReportedOnce) {
     expect_said(started_with(PMIX_TCP_IPV4_PORT, "many", PMIX_STRING), "many");
     expect_said(started_with(PMIX_TCP_IPV4_PORT, &flag, PMIX_BOOL), "a value of type PMIX_BOOL");
 
-    // A list of ports is one in a text, as that of the parameter is; what is of the other family
-    // not asked for.
+    // A list of ports is one text, as for the parameter; ports of the other family are not requested.
     const std::string port = std::to_string(free_port());
     const auto [log, address] = started_with(PMIX_TCP_IPV4_PORT, port.c_str(), PMIX_STRING);
     EXPECT_EQ(log, "");

@@ -122,7 +122,7 @@ TEST(ServerDirectives, WithoutTheHostTheChosenComponentMakesTheCredential) {
     PMIx_Byte_object_destruct(&credential);
 }
 
-/// What an init with this directive says; a server that it makes is ended again.
+/// The status of an init call with this directive; a server that it starts is finalized again.
 pmix_status_t init_with(pmix_info_t& directive) {
     pmix_server_module_t module{};
     const pmix_status_t status = PMIx_server_init(&module, &directive, 1);
@@ -132,7 +132,7 @@ pmix_status_t init_with(pmix_info_t& directive) {
     return status;
 }
 
-// docs/decisions/0042: both are hints that nothing acts upon, and refused where they are required.
+// docs/decisions/0042: both are hints that nothing acts upon, and are refused if required.
 TEST(ServerDirectives, HomogeneityAndALoopOfTheHostAreNotActedUpon) {
     int loop = 0;
     pmix_info_t directives[2];

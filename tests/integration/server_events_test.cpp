@@ -20,7 +20,7 @@ using integration::Host;
 constexpr pmix_status_t kCode = PMIX_EXTERNAL_ERR_BASE - 7;
 constexpr pmix_status_t kEnvironment = PMIX_EVENT_SYS_BASE;
 
-// Upcalls and handlers have no context of ours.
+// Upcalls and handlers have no context argument for the test.
 std::mutex lock;  // guards all below
 std::condition_variable changed;
 struct Came {
@@ -62,7 +62,7 @@ pmix_status_t on_notify(pmix_status_t status, const pmix_proc_t*, pmix_data_rang
                         size_t, pmix_op_cbfunc_t, void*) {
     std::lock_guard guard(lock);
     notified.push_back({status, range});
-    return PMIX_SUCCESS;  // and never answers: nobody may wait for that
+    return PMIX_SUCCESS;  // and never answers: no code may wait for that
 }
 
 size_t count(char handler, pmix_status_t status) {
@@ -104,7 +104,7 @@ class ServerEvents : public testing::Test {
     }
 };
 
-/// The same with a job on this node alone, and with one on three nodes.
+/// The same with a job on only this node, and with one on three nodes.
 class ServerEventsOfNodes : public ServerEvents, public testing::WithParamInterface<int> {
   protected:
     /// A job of `here` ranks on this node and of one rank on each other node.
@@ -309,7 +309,7 @@ TEST_F(ServerEvents, CachedEventsAreBoundedAndDropsAreCounted) {
         ASSERT_EQ(report(kCode, &source, PMIX_RANGE_LOCAL), PMIX_SUCCESS);
     EXPECT_GT(dropped(), 0u);
     ASSERT_GE(listen(kCode), 0);
-    EXPECT_GE(listen(kCode - 1), 0);  // a call that is answered after what was held has been handed over
+    EXPECT_GE(listen(kCode - 1), 0);  // a call that is answered after the cached events have been delivered
     EXPECT_GT(count('S', kCode), 100u);
     EXPECT_LT(count('S', kCode), 10000u);
 }

@@ -53,7 +53,7 @@ bool knows(const Host::Job& job) {
 }
 
 TEST(Connected, TheDescriptorTableGrowsForManyClients) {
-    // The kernel takes 10 ms each time that it makes room once there are threads.
+    // With several threads the kernel takes 10 ms for each growth of the table.
     if (!__libc_single_threaded) GTEST_SKIP() << "a sanitizer's thread is here";
     rlimit limit{};
     ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
@@ -127,7 +127,7 @@ TEST(Finalized, IsNotCalledForAClientThatExitsWithoutFinalize) {
     const auto job = host.start_job(2);
     auto gone = host.start(job, 0, {"vanish"});
     EXPECT_EQ(gone.wait(), 0);
-    // Another client comes and goes after it: by then the server has seen the first one's end.
+    // Another client connects and finalizes after it: by then the server has processed the first one's end.
     auto other = host.start(job, 1, {"init"});
     EXPECT_EQ(other.line(), "INIT");
     other.go_on();
@@ -137,7 +137,7 @@ TEST(Finalized, IsNotCalledForAClientThatExitsWithoutFinalize) {
     EXPECT_TRUE(is(finalized[0].proc, job, 1));
 }
 
-// --- who may connect ---
+// --- admission ---
 
 TEST(Clients, OfAnotherUserOrGroupAreRefused) {
     covers("SRV-30");
@@ -177,7 +177,7 @@ TEST(Nspace, RemovesItsClientsAndDataWhenDeregistered) {
     Host host;
     const auto job = host.start_job(1);
     EXPECT_TRUE(knows(job));
-    // The environment is the one of the time when the job was there.
+    // The environment dates from the time when the job was registered.
     const auto variables = host.environment(job, 0);
     host.deregister_job(job);
     EXPECT_FALSE(knows(job));
@@ -205,7 +205,7 @@ TEST(SetupFork, SetsTheEnvironmentToConnect) {
     EXPECT_NE(found["PMIX_SECURITY_MODE"].find("native"), std::string::npos);
 }
 
-// --- what clients know of their server and their job ---
+// --- data of the server and the job at clients ---
 
 TEST(OwnServer, IsKnownToTheClient) {
     Host host;
@@ -318,7 +318,7 @@ TEST(Abort, BlocksUntilTheHostAnswers) {
     EXPECT_EQ(upcall.object, Host::object(1));
     EXPECT_EQ(upcall.status, 17);
     EXPECT_EQ(upcall.text, "that is all");
-    // NULL means the whole namespace; a server may also say so in so many words.
+    // NULL means the whole namespace; a server may also list all its processes.
     EXPECT_FALSE(upcall.empty_list);
     if (!upcall.procs.empty()) {
         EXPECT_EQ(upcall.procs.size(), 1U);
@@ -362,7 +362,7 @@ TEST(Fence, CallsTheHostOnceWhenAllLocalParticipantsArrived) {
     auto first = host.start(job, 0, {"fence", "2", "collect"});
     EXPECT_EQ(first.line(), "INIT");
     EXPECT_EQ(first.line(), "FENCING");
-    // The second one is not even started yet.
+    // The second one has not started yet.
     EXPECT_FALSE(host.wait_for("fence", 1, kMoment));
     auto second = host.start(job, 1, {"fence", "2", "collect"});
     ASSERT_TRUE(host.wait_for("fence", 1));
@@ -383,7 +383,7 @@ TEST(Fence, CallsTheHostOnceWhenAllLocalParticipantsArrived) {
 
 TEST(Fence, CopiesTheDataOfTheHostBeforeTheCallbackReturns) {
     covers("SRV-56", "SRV-72");
-    // The host of these tests overwrites what it gave as soon as the callback has returned.
+    // The host of these tests overwrites its data as soon as the callback has returned.
     Host host;
     const auto job = host.start_job(2, 1);
     auto first = host.start(job, 0, {"fence", "2", "collect"});
@@ -439,8 +439,8 @@ TEST(Fence, OfASubsetDoesNotWaitForOtherProcesses) {
 TEST(Fence, OfASubsetWaitsForClientsNotYetRegistered) {
     covers("SRV-65");
     Host host;
-    // Neither of the nodes' processes is told of: a host may, and may start each process before it registers
-    // the next.
+    // The processes of neither node are registered: a host may start each process before it registers the
+    // next.
     const Host::Job job{"unmapped", {{0, 1, 2}, {3}}};
     const uint32_t size = job.size();
     pmix_info_t info;
@@ -482,7 +482,7 @@ TEST(Modex, IsAnsweredWhenTheProcessCommits) {
     covers("SRV-37", "SRV-38");
     Host host;
     const auto job = host.start_job(1, 1);
-    ModexRequest early(job, 0);  // before there is a process
+    ModexRequest early(job, 0);  // before a process exists
     auto client = host.start(job, 0, {"post"});
     EXPECT_EQ(client.line(), "INIT");
     EXPECT_FALSE(early.done(kMoment)) << "answered before anything was posted";
@@ -504,7 +504,7 @@ TEST(Modex, RequestsDataOnceWithTheDirectives) {
     covers("SRV-73", "SRV-39");
     Host host;
     const auto job = host.start_job(1, 1);
-    // The values of this process stand for the data of the remote one.
+    // The values of this process represent the data of the remote one.
     auto poster = host.start(job, 0, {"post"});
     const std::string data = posted_by(poster, job);
     host.answer_modex(PMIX_SUCCESS, data);
@@ -533,7 +533,7 @@ TEST(Modex, RetriesUntilTheTimeoutForDataCommittedLater) {
     const auto job = host.start_job(1, 1);
     auto poster = host.start(job, 0, {"post"});
     const std::string data = posted_by(poster, job);
-    // At first the process elsewhere has committed something else only.
+    // At first the remote process has committed only another key.
     host.answer_modex(PMIX_SUCCESS, "");
     auto client = host.start(job, 0, {"get", "1", "test.posted", "1"});
     EXPECT_EQ(client.line(), "INIT");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Services in detail: what monitors report and to whom, what a query remembers, which attributes are said to
-// be supported, and what the host is given of fabrics, allocations, sessions and resource blocks.
+// Services in detail: reports of monitors and their receivers, cached query results, supported attributes,
+// and the host's arguments for fabrics, allocations, sessions and resource blocks.
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <pmix_server.h>
@@ -141,7 +141,7 @@ TEST_F(Details, UsageOfOtherNodesIsTheHosts) {
     EXPECT_EQ(client.wait(), 0);
     EXPECT_EQ(told_.count(PMIX_MONITOR_PROC_RESOURCE_USAGE), 0U);
     EXPECT_EQ(told_.count(PMIX_MONITOR_NODE_RESOURCE_USAGE), 1U);
-    // Other nodes may report under the name that is cancelled.
+    // Other nodes may report under the cancelled name.
     EXPECT_EQ(told_.count(PMIX_MONITOR_CANCEL), 2U);
 }
 
@@ -171,7 +171,7 @@ TEST_F(Details, AQueryCachesResultsUntilARefresh) {
 TEST_F(Details, AQueryReturnsTheSupportedAttributesOfEachLevel) {
     Host host;
     // PRRTE names functions rather than upcalls, "NONE" and "N/A" where there is no attribute, and attributes
-    // that only some version of the library knows; it does not start where one of them is refused.
+    // that only some version of the library knows; it does not start if one of them is refused.
     char function[] = "direct_modex", name[] = "PMIX_TIMEOUT", own[] = "MY_SITE_SAYS";
     char init[] = "PMIx_Init", none[] = "NONE", abort[] = "PMIx_Abort", not_there[] = "N/A";
     char* names[] = {name, own, nullptr};
@@ -265,7 +265,7 @@ TEST_F(Details, AFabricOfTheHostIsRegisteredUpdatedAndDeregistered) {
     EXPECT_EQ(told_.count("fabric " + std::to_string(PMIX_FABRIC_UPDATE_INFO)), 2U);
 }
 
-/// Notes an upcall's name with those of its infos that matter.
+/// Records an upcall's name with its relevant infos.
 void note_keys(const std::string& name, const pmix_info_t info[], size_t ninfo) {
     std::string line = name;
     for (const char* key : {PMIX_USERID, PMIX_GRPID, PMIX_ALLOC_NUM_NODES, PMIX_SESSION_TERMINATE}) {

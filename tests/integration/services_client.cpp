@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The client of services_test.cpp: calls one service a word and prints what came of it.
+// The client of services_test.cpp: calls one service per word and prints the result.
 #include <pmix.h>
 #include <unistd.h>
 
@@ -149,7 +149,7 @@ void cleanup(const std::string& path, bool directory) {
     say("CLEANUP " + name_of(PMIx_Job_control(&self, 1, infos, 2, &results, &count)));
 }
 
-/// Each service that leads to the host, with arguments that mean nothing; prints the call's name and status.
+/// Each service of the host, with meaningless arguments; prints the call's name and status.
 struct Ask {
     const char* name;
     void (*run)();
@@ -275,7 +275,7 @@ void on_report(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[], si
     done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, context);
 }
 
-/// Usage of all processes, of this one every second until it is cancelled, and of this node beside another.
+/// Usage of all processes, of this one every second until it is cancelled, and of this node and another.
 void usage() {
     pmix_info_t* results = nullptr;
     size_t count = 0;
@@ -326,7 +326,7 @@ void on_file_alert(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t info[]
     done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, context);
 }
 
-/// Has a file watched by each of its signs; none of them changes.
+/// Monitors a file by each of its properties; none of them changes.
 void watch(const std::string& path) {
     pmix_status_t code = PMIX_MONITOR_FILE_ALERT;
     PMIx_Register_event_handler(&code, 1, nullptr, 0, on_file_alert, nullptr, nullptr);
@@ -343,19 +343,19 @@ void watch(const std::string& path) {
                                                       &results, &count)));
         PMIx_Info_destruct(&directives[2]);
     }
-    // One of them is given up again; one that is not there cannot be.
+    // One of them is cancelled; a missing one cannot be.
     for (const char* id : {PMIX_MONITOR_FILE_ACCESS, "no.such.monitor"}) {
         OneInfo cancel(PMIX_MONITOR_CANCEL, id, PMIX_STRING);
         say("CANCEL " +
             name_of(PMIx_Process_monitor(&cancel.info, PMIX_SUCCESS, nullptr, 0, &results, &count)));
     }
-    // And nothing is watched without a file, a sign or a time.
+    // Nothing is monitored without a file, a property or a time.
     OneInfo sign(PMIX_MONITOR_FILE_SIZE, nullptr, PMIX_BOOL);
     say("TIMELESS " +
         name_of(PMIx_Process_monitor(&file.info, PMIX_SUCCESS, &sign.info, 1, &results, &count)));
 }
 
-/// One fact about this process, asked for three times: the last time past what is remembered.
+/// One key of this process, requested three times: the last time bypassing the cache.
 void ask_again() {
     char key[] = "test.fact";
     char* keys[] = {key, nullptr};
@@ -377,7 +377,7 @@ void ask_again() {
     say(line);
 }
 
-/// Which functions of a level support PMIX_TIMEOUT (none: "-"); of the host all functions with all their
+/// The functions of a level that support PMIX_TIMEOUT (none: "-"); for the host all functions with all their
 /// attributes.
 void attribute_support() {
     for (const char* level :
@@ -446,7 +446,7 @@ void network() {
     say(line + (variable == nullptr ? "" : std::string(" ") + variable));
 }
 
-// Registers for the fabric that is meant by a plane ("-": any), and once more for news of it.
+// Registers for the fabric of a plane ("-": any), and once more for updates of it.
 void fabric(const std::string& plane) {
     OneInfo wanted(PMIX_FABRIC_PLANE, plane.c_str(), PMIX_STRING);
     pmix_fabric_t one{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The services between clients and their host: what the upcalls get, what comes back, and what happens where
-// the host has none, answers late or never (Standard: Server-Specific Interfaces).
+// The services between clients and their host: arguments of the upcalls, results, and hosts without the
+// upcall or with late or missing answers (Standard: Server-Specific Interfaces).
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <sys/stat.h>
@@ -83,7 +83,7 @@ pmix_status_t on_publish(const pmix_proc_t* proc, const pmix_info_t info[], size
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/// Answers later, from a thread of its own, and twice.
+/// Answers later, from its own thread, and twice.
 pmix_status_t on_lookup(const pmix_proc_t*, char** keys, const pmix_info_t info[], size_t ninfo,
                         pmix_lookup_cbfunc_t done, void* context) {
     seen->note("lookup", info, ninfo);
@@ -324,7 +324,7 @@ TEST_F(Services, LogEntriesReachTheHostWithTheirSource) {
         EXPECT_TRUE(seen_.has("log", key)) << key;
 }
 
-/// A directory of its own, removed at the end.
+/// A separate directory, removed at the end.
 struct Scratch {
     std::string path;
     Scratch() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PMIx_server_register_session and PMIx_server_deregister_session, as clients see them.
+// The effects of PMIx_server_register_session and PMIx_server_deregister_session on clients.
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <pmix_server.h>
@@ -20,7 +20,7 @@ using Words = std::vector<std::string>;
 
 const std::string kNoData = PMIx_Error_string(PMIX_ERR_NOT_FOUND);
 
-/// The session as a client asks for it, whose job is not in it.
+/// The session as requested by a client whose job is not in it.
 const Words kAskSession = {"get", "job", PMIX_CLUSTER_ID, "session-info=1", "session=77"};
 
 Words operator+(Words a, const Words& b) {

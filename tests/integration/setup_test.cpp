@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Setting jobs up: what is gathered where a job is launched, taken in on each node, and seen by its
-// processes; inventories; fabrics. The one server here plays both nodes in turn.
+// Set-up of jobs: data gathered at the launch of a job, received on each node, and available to its
+// processes; inventories; fabrics. The single server plays both nodes in turn.
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <pmix_server.h>
@@ -21,7 +21,7 @@
 namespace integration {
 namespace {
 
-/// Collects what a callback with infos brings, deeply copied.
+/// Stores deep copies of a callback's infos.
 struct Gathered {
     std::mutex lock;
     std::condition_variable changed;
@@ -101,7 +101,7 @@ TEST_F(JobSetup, PortsKeysAndVariablesReachTheRanks) {
     const auto job = host.start_job(2);
     Gathered gathered;
     ASSERT_EQ(setup_application(job.nspace, directives("tcp", false), gathered), PMIX_SUCCESS);
-    unsetenv("PNET_JOB_VARIABLE");  // only what was gathered counts from here on
+    unsetenv("PNET_JOB_VARIABLE");  // only gathered data count from here on
     ASSERT_EQ(PMIx_server_setup_local_support(job.nspace.c_str(), gathered.infos.data(),
                                               gathered.infos.size(), nullptr, nullptr),
               PMIX_OPERATION_SUCCEEDED);
@@ -117,8 +117,8 @@ TEST_F(JobSetup, AJobWithoutANamespaceGetsVariablesOnly) {
     std::vector<pmix_info_t> variables(1);
     PMIx_Info_load(&variables[0], PMIX_SETUP_APP_ENVARS, nullptr, PMIX_BOOL);
     ASSERT_EQ(setup_application("", variables, gathered), PMIX_SUCCESS);
-    unsetenv("PNET_JOB_VARIABLE");  // only what was gathered counts from here on
-    // Its data are as good as those of a job with a name.
+    unsetenv("PNET_JOB_VARIABLE");  // only gathered data count from here on
+    // Its data are equivalent to those of a named job.
     const auto job = host.start_job(2);
     ASSERT_EQ(PMIx_server_setup_local_support(job.nspace.c_str(), gathered.infos.data(),
                                               gathered.infos.size(), nullptr, nullptr),

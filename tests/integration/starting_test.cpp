@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a host starts processes: it names each (PMIx_server_register_client) and asks for its environment
+// The start of processes by a host: it registers each (PMIx_server_register_client) and gets its environment
 // (PMIx_server_setup_fork), whatever the progress thread does at that time.
 #include <gtest/gtest.h>
 #include <pmix.h>
@@ -33,8 +33,8 @@ pmix_proc_t process_of(const Host::Job& job, pmix_rank_t rank) {
     return proc;
 }
 
-/// The lock that a host holds in its own calls, and that its upcalls take: Python's, in a server written in
-/// it.
+/// The lock that a host holds in its own calls, and that its upcalls take: the interpreter's lock in a Python
+/// server.
 struct Interpreter {
     std::mutex lock;
     std::atomic<bool> waits{false};
@@ -85,7 +85,7 @@ TEST(Starting, AHostMayHoldTheLockThatAnUpcallNeeds) {
     EXPECT_EQ(interpreter.stuck, 0);
 }
 
-/// How a process that the host has started says what it is.
+/// The identification of a process that the host has started.
 class ConnectsAtOnce : public testing::TestWithParam<PeerKind> {};
 
 TEST_P(ConnectsAtOnce, AProcessMayConnectAsSoonAsItIsRegistered) {

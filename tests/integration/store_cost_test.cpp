@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The savings of the shared store (docs/explanation/store.md): messages, system calls, allocations, files,
-// memory; and data fetched by one process are there for the others. Its client is store/cost_client.cpp.
+// memory; and data fetched by one process are available to the others. Its client is store/cost_client.cpp.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <pmix.h>
@@ -26,7 +26,7 @@ using integration::Process;
 using integration::RawPeer;
 using muster::Packer;
 
-/// Chooses the store before there is a host, which reads the choice.
+/// Selects the store before the host is created, which reads the selection.
 struct WithSharedStore {
     WithSharedStore() { setenv("PMIX_MCA_gds", "shmem", 1); }
 };
@@ -178,7 +178,7 @@ TEST_F(StoreCost, AServerKeepsOnePackedCopyOfJobData) {
         const struct mallinfo2 now = mallinfo2();
         return now.uordblks + now.hblkhd;
     };
-    // The first has them packed. The others do not read on, so what is sent to them waits in the server.
+    // The first causes the packing. The others stop reading, so their data wait in the server.
     ASSERT_TRUE(peers[0].say_frame(100, ask.view()));
     EXPECT_GT(peers[0].hear_frame().size(), kMuch);
     const size_t before = used();

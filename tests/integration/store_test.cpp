@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gds/shmem between a server and its clients: that job data and posted data are mapped, that all goes on
-// where they cannot be, and that whoever is killed stops nobody else. Its client is store/store_client.cpp.
+// gds/shmem between a server and its clients: job data and posted data are mapped, fall back to messages if
+// that is impossible, and a killed process blocks no other process. Its client is store/store_client.cpp.
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -38,7 +38,7 @@ class StoreTest : public testing::Test {
     static void choose(const char* store) { setenv("PMIX_MCA_gds", store, 1); }
     static void limit(const char* bytes) { setenv("PMIX_MCA_gds_shmem_limit", bytes, 1); }
 
-    /// Lets all ranks of a job live; all must end well.
+    /// Runs all ranks of a job; all must succeed.
     static void expect_life(Host& host, const Host::Job& job, const char* bytes, const char* how,
                             const std::vector<std::string>& more = {}) {
         std::vector<Process> processes;
@@ -108,8 +108,7 @@ TEST_F(StoreTest, AServerWithoutMemfdCreateSendsData) {
     }));
 }
 
-/// The kernel says that there is no space for more memory, from this offset on. Nor does it fill what is
-/// mapped.
+/// The kernel reports no space for more memory from this offset on, and does not populate mappings.
 void let_memory_end(uint32_t from) {
     constexpr uint32_t kPopulate = 23;  // MADV_POPULATE_WRITE
     sock_filter program[] = {
@@ -142,7 +141,7 @@ TEST_F(StoreTest, DataAreRequestedWhenMemoryIsExhaustedLater) {
         let_memory_end(1);
         Host host;
         expect_life(host, host.start_job(3), "60000", "mapped");
-        // Others are not concerned.
+        // Others are not affected.
         expect_life(host, host.start_job(2), "100", "mapped");
     }));
 }
@@ -150,7 +149,7 @@ TEST_F(StoreTest, DataAreRequestedWhenMemoryIsExhaustedLater) {
 TEST_F(StoreTest, ClientsWithoutDescriptorsFallBackOrNameTheShortage) {
     Host host;
     setenv("PMIX_MCA_client_base_verbose", "2", 1);
-    size_t lived = 0, with_less = 0;  // the latter where the descriptor of the barrier is the one too many
+    size_t lived = 0, with_less = 0;  // the latter if the barrier's descriptor exceeds the limit
     for (int files = 4; files < 24; ++files) {
         const auto job = host.start_job(2);
         std::vector<Process> processes;
@@ -172,7 +171,7 @@ TEST_F(StoreTest, ClientsWithoutDescriptorsFallBackOrNameTheShortage) {
     }
     unsetenv("PMIX_MCA_client_base_verbose");
     EXPECT_GT(lived, with_less) << "with some more all is as always";
-    RecordProperty("with_less", std::to_string(with_less));  // how the library was built decides
+    RecordProperty("with_less", std::to_string(with_less));  // depends on the build of the library
 }
 
 TEST_F(StoreTest, AClientWithoutAddressSpaceIsSentItsData) {
@@ -182,7 +181,7 @@ TEST_F(StoreTest, AClientWithoutAddressSpaceIsSentItsData) {
     Host host;
     const auto job = host.start_job(2);
     std::vector<Process> processes;
-    // One of them has less than the segment may become.
+    // One of them has less address space than the segment's maximum.
     processes.push_back(host.start_program(job, 0, STORE_CLIENT, {"life", "2", "100", "mapped"}));
     processes.push_back(host.start_program(
         job, 1, STORE_CLIENT, {"life", "2", "100", "sent"},
@@ -290,7 +289,7 @@ TEST_F(StoreTest, AReaderKeepsItsMappingWhenTheJobIsDeregistered) {
     const auto job = host.start_job(1);
     Process client = host.start_program(job, 0, STORE_CLIENT, {"outlives", "1", file});
     EXPECT_EQ(client.line(), "ready");
-    // The server gives its descriptor and its mapping away, and loses the connection.
+    // The server releases its descriptor and its mapping, and loses the connection.
     host.deregister_job(job);
     EXPECT_FALSE(somebody_maps(job.nspace, getpid())) << "the server keeps the memory of a job that is gone";
     client.go_on();

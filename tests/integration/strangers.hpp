@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Other users at a server of root's: their processes, byte by byte.
+// Other users at a root server: their processes, as raw peers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ using muster::Unpacker;
 constexpr uid_t kStranger = 12345;
 constexpr uid_t kOther = 12346;
 
-/// Runs `what` as another user, in a process of its own.
+/// Runs `what` as another user, in a separate process.
 class OtherUser {
   public:
     OtherUser(uid_t user, const std::function<int()>& what) : pid_(fork()) {
@@ -75,7 +75,7 @@ inline ConnectRequest claim(const Host::Job& job, pmix_rank_t rank, uint32_t uid
     return integration::claim(job.nspace, rank, uid, gid);
 }
 
-/// A process of a job, which is through its handshake and asks one thing after the other.
+/// A process of a job that has completed its handshake and sends one request after the other.
 class Client {
   public:
     Client(const std::vector<std::string>& environment, const Host::Job& job, pmix_rank_t rank,
@@ -108,7 +108,7 @@ class Client {
         return in.command(code) && in.status(status) && in.proc(source) ? source.nspace : "";
     }
 
-    /// The process set that the next event is about.
+    /// The process set of the next event.
     std::string heard_set() {
         heard_event();
         Unpacker in(format(), frame_);
@@ -120,7 +120,7 @@ class Client {
         const char* name = info.view().string(PMIX_PSET_NAME);
         return name == nullptr ? "" : name;
     }
-    /// The names of the process sets and of the groups that it is told, each with a comma behind.
+    /// The names of the visible process sets and groups, each followed by a comma.
     std::pair<std::string, std::string> names() {
         pmix_query_t queries[2];
         const char* const keys[2] = {PMIX_QUERY_PSET_NAMES, PMIX_QUERY_GROUP_NAMES};
@@ -154,7 +154,7 @@ class Client {
         return in.status(status) && in.infos(found) ? found.size() : SIZE_MAX;
     }
 
-    /// The names of the jobs that it is told, with commas in between.
+    /// The names of the visible jobs, separated by commas.
     std::string job_names() {
         char* argv[] = {const_cast<char*>(PMIX_QUERY_NAMESPACES), nullptr};
         const pmix_query_t query = {argv, nullptr, 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Other users at a server of root's: what they may have it keep has an end, and what they are told is theirs.
+// Other users at a root server: limits on the data that it keeps for them, and access only to their own data.
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <pmix_server.h>
@@ -102,7 +102,7 @@ TEST_F(Strangers, HaveABoundedNumberOfFilesRemoved) {
               0);
 }
 
-/// A tool of the user who calls this, past its handshake, and what it was told.
+/// A tool of the calling user that has completed its handshake, and the answer.
 std::pair<std::unique_ptr<RawPeer>, pmix_status_t> tool(const std::vector<std::string>& environment,
                                                         int number, gid_t group = getegid()) {
     auto raw = std::make_unique<RawPeer>(environment, RawPeer::Way::Tcp);
@@ -180,7 +180,7 @@ TEST_F(Strangers, HaveABoundedNumberOfTools) {
                          all.push_back(std::move(one));
                      }
                      if (all.size() != kTools || status != PMIX_ERR_OUT_OF_RESOURCE) return 1;
-                     // When one has gone there is room again, as soon as the server has seen it.
+                     // When one has disconnected, another is accepted as soon as the server has detected it.
                      all.pop_back();
                      for (int i = 0; i < 2000 && status != PMIX_SUCCESS; ++i) {
                          usleep(10000);
@@ -270,7 +270,7 @@ TEST_F(Strangers, RequestsOfThreeWaitingUsersReachTheHostSeparately) {
             Client client(environment, job, 0);
             return client.accepted() && client.ask(get()) == PMIX_ERR_NO_PERMISSIONS ? 0 : 1;
         }));
-        // The other two come while the host is asked for the first.
+        // The other two connect while the upcall for the first is pending.
         ASSERT_TRUE(integration::until_waiting(asking.size()));
     }
     host.release("modex");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Other users at a server of root's: they are nobody but themselves, however they go about it.
+// Other users at a root server: they cannot obtain another identity in any way.
 #include <gtest/gtest.h>
 #include <linux/filter.h>
 #include <linux/netlink.h>
@@ -34,7 +34,7 @@ pmix_info_t external_progress() {
 
 TEST_F(Strangers, AreRefusedWhenTheyDisconnectBeforeTheKernelIsAsked) {
     covers("SRV-30");
-    // Driven by hand: the server looks only when the other has gone again.
+    // Driven by hand: the server checks only after the peer has disconnected.
     Host host({}, {external_progress()});
     const auto job = host.start_job(1);
     const auto request = build_connect_request(claim(job, 0, geteuid(), getegid()));
@@ -51,7 +51,7 @@ TEST_F(Strangers, AreRefusedWhenTheyDisconnectBeforeTheKernelIsAsked) {
     EXPECT_TRUE(host.upcalls("connected").empty()) << "a stranger has passed for root's process";
 }
 
-/// Runs `body` in a process of its own, which asks the kernel in vain whose connection it is.
+/// Runs `body` in a separate process, in which the kernel does not report the owner of a connection.
 bool well_without_sock_diag(const std::function<void()>& body) {
     const pid_t child = fork();
     if (child == 0) {
@@ -244,7 +244,7 @@ TEST_F(Strangers, CannotNotifyProcessesOfOtherUsers) {
                      return client.accepted() && client.ask(notify()) == PMIX_SUCCESS ? 0 : 1;
                  }),
               0);
-    // Root's is the first that it hears.
+    // Root's event is the first that it gets.
     Client root(host.environment(roots, 0), roots, 0);
     ASSERT_TRUE(root.accepted());
     EXPECT_EQ(root.ask(notify()), PMIX_SUCCESS);
@@ -298,7 +298,7 @@ TEST_F(Strangers, SeeNoSetsAndGroupsOfOtherUsers) {
         message.counted(&code, 1, PMIX_STATUS).infos({});
         if (client.ask(std::move(message)) != PMIX_SUCCESS) return 3;
         if (write(ready[1], "r", 1) != 1) return 4;
-        // The first that it hears of.
+        // The first that it gets.
         return client.heard_set() == "set of both" ? 0 : 5;
     });
     close(ready[1]);
@@ -338,7 +338,7 @@ TEST_F(Strangers, CannotChangeGroupsOfOtherUsers) {
         if (!client.accepted() || client.ask(notify(PMIX_GROUP_CONSTRUCT_COMPLETE)) != PMIX_SUCCESS) return 1;
         char byte = 'm';
         if (write(made[1], &byte, 1) != 1 || read(tried[0], &byte, 1) != 1) return 2;
-        // A member may end the group; nobody may once it is gone.
+        // A member may destruct the group; afterwards no process may.
         Packer message = command(Command::GroupLeave);
         message.string("group of others").infos({});
         return client.ask(std::move(message)) == PMIX_SUCCESS ? 0 : 3;
@@ -370,7 +370,7 @@ TEST_F(Strangers, CleanupRemovesOnlyFilesThatTheUserMayRemove) {
         std::ofstream(path) << "x";
         EXPECT_EQ(chown(path.c_str(), kStranger, kStranger), 0);
     };
-    // Theirs is a file in each, but only one of the directories.
+    // They own a file in each directory, but only one of the directories.
     for (const std::string& folder : {theirs, roots}) {
         ASSERT_EQ(mkdir(folder.c_str(), 0755), 0);
         make_file(folder + "/file");
@@ -392,7 +392,7 @@ TEST_F(Strangers, CleanupRemovesOnlyFilesThatTheUserMayRemove) {
     host.deregister_job(job);
     EXPECT_FALSE(std::filesystem::exists(theirs + "/file"));
     EXPECT_TRUE(std::filesystem::exists(roots + "/file")) << "a stranger has used root's rights";
-    // The rights are back.
+    // The rights are restored.
     std::ofstream(roots + "/of root") << "x";
     EXPECT_TRUE(std::filesystem::exists(roots + "/of root"));
     std::filesystem::remove_all(top);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Clients that look whether they have a progress thread (docs/decisions/0022-the-thread-of-a-client.md): one
-// behaviour for each first word; exits with 0 when all was well.
+// Clients that check for a progress thread (docs/decisions/0022-the-thread-of-a-client.md): the first word
+// selects the behaviour; exits with 0 on success.
 #include <pmix_server.h>
 #include <pmix_tool.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 
 pmix_proc_t self;
 
-/// Waits, as a program that computes does: without a call of the library.
+/// Waits without a call of the library, like a computing program.
 template <class Condition>
 void expect_soon(const std::string& what, const Condition& holds) {
     const auto until = std::chrono::steady_clock::now() + 30s;
@@ -49,7 +49,7 @@ bool has_thread() {
 }
 
 void expect_thread(const std::string& when) {
-    expect_soon("no thread " + when, has_thread);  // it names itself, once it runs
+    expect_soon("no thread " + when, has_thread);  // the thread sets its name once it runs
 }
 
 void expect_no_thread(const std::string& when) {
@@ -112,7 +112,7 @@ void on_value(pmix_status_t status, pmix_value_t*, void* said) {
     static_cast<Said*>(said)->take(status);
 }
 
-// blocking: what waits needs no thread.
+// blocking: blocking calls need no thread.
 int run_blocking() {
     init();
     const pmix_rank_t other = 1 - self.rank;
@@ -143,7 +143,7 @@ int run_blocking() {
     return finalize();
 }
 
-// cancelled: whoever is cancelled while it waits for all leaves the others what they need.
+// cancelled: a thread that is cancelled while it drives for all leaves the loop usable for the others.
 struct Cancelled {
     std::string key;
     std::atomic<bool> begun{false};
@@ -168,7 +168,7 @@ void* look_and_end(void* data) {
 
 int run_cancelled() {
     init();
-    // A call that finds what it looks for returns, too.
+    // A successful lookup returns, too.
     put("own");
     Cancelled look;
     look.key = "own";
@@ -185,7 +185,7 @@ int run_cancelled() {
         if (self.rank == 0) {
             pthread_t thread{};
             expect_true("thread", pthread_create(&thread, nullptr, get_and_end, &call) == 0);
-            // At once, perhaps before it has begun; or wherever it is by then.
+            // At once, perhaps before the thread has begun; or at any later point.
             if (round > 0) expect_soon("the thread does not begin", [&] { return call.begun.load(); });
             std::this_thread::sleep_for(round * 10ms);
             pthread_cancel(thread);
@@ -205,7 +205,7 @@ int run_cancelled() {
     return finalize();
 }
 
-// large: what the server does not take at once goes out all the same.
+// large: data that the server does not accept at once are nevertheless sent.
 int run_large() {
     init();
     const char* directory = getenv("TMPDIR");
@@ -223,7 +223,7 @@ int run_large() {
     return finalize();
 }
 
-// anew: one thread puts a value again and again while another commits it, and reads it; each is seen whole.
+// anew: one thread puts a value repeatedly while another commits and reads it; each value is complete.
 int run_anew() {
     init();
     const std::string key = "anew";
@@ -266,7 +266,7 @@ int run_anew() {
     return finalize();
 }
 
-// nonblocking: a callback comes while the program computes, from a thread.
+// nonblocking: a callback runs on a thread while the program computes.
 int run_nonblocking() {
     init();
     const pmix_rank_t other = 1 - self.rank;
@@ -291,7 +291,7 @@ void on_event(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t[], size_t, 
     if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, cbdata);
 }
 
-// handler: events come while the program computes.
+// handler: events are delivered while the program computes.
 int run_handler() {
     init();
     pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 7;
@@ -321,7 +321,7 @@ int run_drivers() {
             expect("first", get(1, "first"));
             ++answers;
         });
-        std::this_thread::sleep_for(2ms);  // mostly the first one drives
+        std::this_thread::sleep_for(2ms);  // usually the first one drives
         std::thread second([&] {
             expect("second", get(1, "second"));
             ++answers;
@@ -346,7 +346,7 @@ int run_drivers() {
     return finalize();
 }
 
-// outstanding: finalize answers what was asked.
+// outstanding: finalize answers pending requests.
 int run_outstanding() {
     init();
     const pmix_proc_t proc = rank_of(1 - self.rank);
@@ -356,12 +356,12 @@ int run_outstanding() {
     expect_true("no answer", said.done);
     expect_true("a good answer", said.status != PMIX_SUCCESS);
     expect_no_thread("after finalize");
-    // And the same name once more.
+    // The same name once more.
     init();
     return finalize();
 }
 
-// stopped: a thread that was never there can be stopped, too.
+// stopped: a thread that was never started can be stopped, too.
 int run_stopped() {
     init();
     put("before");
@@ -393,7 +393,7 @@ std::string allowed(bool of_library) {
     return "";
 }
 
-/// The directives that bind, or are to.
+/// The binding directives.
 struct Binding {
     std::vector<pmix_info_t> infos;
 
@@ -428,19 +428,19 @@ void end_as(const std::string& role) {
                                                   : PMIx_tool_finalize());
 }
 
-/// Gives the library's thread something to do, so that a client has one.
+/// Gives the library's thread work, so that a client starts one.
 void use_thread() {
     Said said;
     expect("get", PMIx_Get_nb(&self, PMIX_RANK, nullptr, 0, on_value, &said));
     expect_soon("no answer", [&] { return said.done.load(); });
 }
 
-// bound: the library's thread is where it was wanted, or initialisation fails where that was required.
+// bound: the library's thread has the requested binding, or initialisation fails if it was required.
 int run_bound() {
     const std::string before = allowed(false);
     const std::string last = before.substr(before.find_last_of(",-") + 1);
-    const char* const none = "1023";  // no machine that runs this has so many
-    // A client the last time: the host waits for its end.
+    const char* const none = "1023";  // no test machine has that many
+    // Initialised as a client the last time: the host waits for its end.
     for (const std::string role : {"server", "tool", "client"}) {
         const auto fails = [&](const char* list, bool external, pmix_status_t status) {
             Binding how(list, true, external);
@@ -457,7 +457,7 @@ int run_bound() {
             expect(role, init_as(role, how));
             if (role != "server") use_thread();
             expect_soon(role + " is not bound",
-                        [&] { return allowed(true) == last; });  // it names itself late
+                        [&] { return allowed(true) == last; });  // it sets its name late
             expect_true("its caller is at " + allowed(false), allowed(false) == before);
             PMIx_Progress_thread_stop(nullptr, 0);
             end_as(role);
@@ -470,7 +470,7 @@ int run_bound() {
     return 0;
 }
 
-// unbound: where it is not required, nothing fails, and the thread is where any thread is.
+// unbound: if the binding is not required, nothing fails, and the thread has the default binding.
 int run_unbound() {
     const std::string before = allowed(false);
     for (const char* list : {"no list", "1023"}) {
@@ -491,7 +491,7 @@ int run_unbound() {
     return 0;
 }
 
-// parameters: the same by parameters, where the program says nothing.
+// parameters: the same by parameters, without directives of the program.
 int run_parameters() {
     setenv("PMIX_MCA_pmix_bind_progress_thread_reqd", "1", 1);
     setenv("PMIX_MCA_pmix_progress_thread_cpus", "1023", 1);
@@ -509,7 +509,7 @@ int run_parameters() {
 }  // namespace
 
 int main(int argc, char** argv) {
-    alarm(100);  // a process that hangs ends, whoever has forgotten it
+    alarm(100);  // ends a hanging process that nothing else terminates
     const struct {
         const char* name;
         int (*run)();

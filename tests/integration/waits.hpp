@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The waits at the server of this process, as `muster top` sees them.
+// The waits at the server of this process, as shown by `muster top`.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 namespace integration {
 
-/// How many calls of clients wait at the server: collectives and requests for data.
+/// Number of waiting calls of clients at the server: collectives and requests for data.
 inline size_t requests_waiting() {
     pmix_query_t query;
     PMIX_QUERY_CONSTRUCT(&query);
@@ -25,7 +25,7 @@ inline size_t requests_waiting() {
     return count;
 }
 
-/// Whether it comes to this number, sooner or later: who has begun a call may take its time to be there.
+/// Whether the count reaches this number: a call that has begun may take some time to arrive.
 inline bool until_waiting(size_t count) {
     for (int i = 0; i < 2000 && requests_waiting() != count; ++i)
         usleep(10000);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process of a job that fences: each word first, then the size of the job and a file of 4 KiB that all map,
-// in which each process notes how far it is.
-//   meet ROUNDS WAYS    fences; WAYS are letters, one of which is chosen by chance for each round and rank:
+// A process of a job that fences. Arguments: a word, the size of the job, and a file of 4 KiB that all map,
+// in which each process records its progress.
+//   meet ROUNDS WAYS    fences; WAYS are letters, one of which is chosen at random for each round and rank:
 //                       p plain, f collecting "false", t with a time limit, c collecting data,
-//                       n non-blocking, o a non-blocking one and a plain one behind it, w two threads at once
-//   posts ROUNDS        posts, fences with or without data, and gets at once what the next rank posted
-//   alone ROUNDS        fences once, says "ready", waits for a line, fences ROUNDS times, says "met", and
-//   then
-//                       waits in a fence for what becomes of it: says how that ended
+//                       n non-blocking, o a non-blocking one followed by a plain one, w two threads at once
+//   posts ROUNDS        posts, fences with or without data, and at once gets the data of the next rank
+//   alone ROUNDS        fences once, says "ready", waits for a line, fences ROUNDS times, says "met",
+//                       waits in a fence and prints its status
 //   late                fences once, says "ready", and fences again when it gets a line
-//   leaves              the same, but ends instead of that (PMIx_Finalize)
-//   handles             waits in a fence while rank 1 tells it something, and rank 1 waits until it has heard
-//   ruins               fences once, says "ready", and writes what it likes where the job meets, until killed
+//   leaves              the same, but finalizes instead (PMIx_Finalize)
+//   handles             waits in a fence while rank 1 sends it an event, and rank 1 waits for its delivery
+//   ruins               fences once, says "ready", and writes random words into the page, until killed
 //   visits              does nothing
 #include <fcntl.h>
 #include <pmix.h>
@@ -82,7 +81,7 @@ struct Later {
     }
 };
 
-/// How many fences this way takes; all of one round take as many.
+/// Number of fences of this way; all ways of one round have the same number.
 void fence(char way) {
     const pmix_proc_t all = rank(PMIX_RANK_WILDCARD);
     const bool yes = true, no = false;
@@ -117,7 +116,7 @@ void meet(uint32_t rounds, const std::string& ways) {
     std::mt19937 random(self.rank + 1);
     const std::string twice = "ow";
     for (uint32_t round = 1; round <= rounds; ++round) {
-        // Now and then two fences at once.
+        // Occasionally two fences at once.
         const bool two = ways.find_first_of(twice) != std::string::npos && round % 5 == 0;
         char way = 0;
         do {
@@ -145,14 +144,14 @@ void posts(uint32_t rounds) {
     const pmix_proc_t next = rank((self.rank + 1) % job_size);
     const bool yes = true;
     pmix_info_t directives[2];
-    PMIX_INFO_LOAD(&directives[0], PMIX_OPTIONAL, &yes, PMIX_BOOL);  // nobody is asked
+    PMIX_INFO_LOAD(&directives[0], PMIX_OPTIONAL, &yes, PMIX_BOOL);  // no request is sent
     PMIX_INFO_LOAD(&directives[1], PMIX_GET_REFRESH_CACHE, &yes, PMIX_BOOL);
     for (uint32_t round = 1; round <= rounds; ++round) {
         pmix_value_t value;
         value.type = PMIX_UINT32;
         value.data.uint32 = round;
         const std::string key = "barrier." + std::to_string(round);
-        for (int i = 0; i < 100; ++i)  // keep the server busy before it comes to what matters
+        for (int i = 0; i < 100; ++i)  // keep the server busy before the relevant request
             expect("put", PMIx_Put(PMIX_LOCAL, ("barrier.other." + std::to_string(i)).c_str(), &value));
         expect("put", PMIx_Put(PMIX_LOCAL, key.c_str(), &value));
         expect("put", PMIx_Put(PMIX_LOCAL, "barrier.round", &value));
@@ -190,7 +189,7 @@ void handles() {
         fail("handler");
     fence('p');
     if (self.rank == 1) {
-        usleep(20000);  // so that the others wait already, mostly; right either way
+        usleep(20000);  // so that the others usually wait already; both orders are valid
         expect("notify", PMIx_Notify_event(code, &self, PMIX_RANGE_NAMESPACE, nullptr, 0, nullptr, nullptr));
         while (at[kHeard] == 0)
             usleep(100);

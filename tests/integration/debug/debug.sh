@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# debug.sh NODES BIN CASE... - a debugger's front end (debug_tool) at a `muster serve` with so many nodes, one case after
-# the other. Nothing may be left afterwards.
+# debug.sh NODES BIN CASE... - a debugger's front end (debug_tool) at a `muster serve` with NODES nodes, one case after the other.
+# No process or file may be left afterwards.
 set -uo pipefail
 nodes=$1 bin=$2
 shift 2

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The processes that a debugger's front end (debug_tool.cpp) starts: what is to be debugged, daemons, agents.
-//   target DIR          writes DIR/target.RANK once PMIx_Init is over, stops where it is told to
+// The processes that a debugger's front end (debug_tool.cpp) starts: targets, daemons, agents.
+//   target DIR          writes DIR/target.RANK after PMIx_Init, stops at the requested place
 //   reader DIR          writes its standard input to DIR/input.RANK
-//   daemon DIR          writes DIR/daemon.RANK: who it is, whom it is to debug and what it sees of them; lets
-//                       them go on when they wait, and there is no DIR/hold
-//   agent WORD COMMAND...   an exec agent with one word of its own: becomes COMMAND
+//   daemon DIR          writes DIR/daemon.RANK: its identity, its targets and their state; releases targets
+//                       that wait, unless DIR/hold exists
+//   agent WORD COMMAND...   an exec agent with one word of its own: executes COMMAND
 //   forkagent DIR       a fork/exec agent
-//   launcher DIR        an intermediate launcher that does nothing but wait for the end of who started it:
-//   writes
-//                       DIR/launcher once PMIx_tool_init is over, DIR/launcher.end at the end
+//   launcher DIR        an intermediate launcher that only waits for the end of its parent: writes
+//                       DIR/launcher after PMIx_tool_init, DIR/launcher.end at the end
 #include <sys/wait.h>
 
 #include "tests/integration/debug/kit.hpp"
@@ -69,7 +68,7 @@ int daemon(const std::string& dir) {
     for (const Entry& entry : table_of(PMIX_QUERY_LOCAL_PROC_TABLE, nspace))
         facts += " " + std::to_string(entry.rank) + "=" + state_of(entry.pid);
     write_file(dir + "/daemon." + std::to_string(self.rank), facts);
-    // All have looked before the first lets them go.
+    // All have inspected the targets before the first releases them.
     expect_ok(PMIx_Fence(nullptr, 0, nullptr, 0), "fence");
     expect(until([&] { return !exists(dir + "/hold"); }), "the front end has looked");
     if (self.rank == 0) release(nspace);
@@ -78,7 +77,7 @@ int daemon(const std::string& dir) {
 }
 
 int exec_agent(char** words) {
-    // Its own words end here; what follows is the program's.
+    // The agent's own words end here; the program's words follow.
     setenv("DEBUG_AGENT", words[0], 1);
     execvp(words[1], words + 1);
     return 127;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A debugger's front end, in one case after the other: debug_tool CASE URI CLIENT DIR NODES. `muster serve`
+// A debugger's front end, one case per run: debug_tool CASE URI CLIENT DIR NODES. `muster serve`
 // runs at URI with NODES nodes; CLIENT is debug_client; DIR is an empty folder.
 #include "tests/integration/debug/kit.hpp"
 
@@ -27,7 +27,7 @@ bool any_target() {
     return false;
 }
 
-/// The job has ended well, and each of its targets has run.
+/// The job has succeeded, and each of its targets has run.
 void expect_end(const std::string& nspace, int count) {
     const Seen end = wait_for(PMIX_EVENT_JOB_END, nspace);
     expect(end.job_status == PMIX_SUCCESS, nspace + " ended with " + PMIx_Error_string(end.job_status));
@@ -37,7 +37,7 @@ void expect_end(const std::string& nspace, int count) {
                "target " + std::to_string(rank) + " has run");
 }
 
-/// They stop at `place`; nobody has gone on; the tool lets them go.
+/// They stop at `place`; none has continued; the tool releases them.
 void stop(const char* key, const char* place, bool stopped) {
     Infos infos;
     infos.flag(key).required().flag(PMIX_NOTIFY_JOB_EVENTS);
@@ -59,7 +59,7 @@ void stop(const char* key, const char* place, bool stopped) {
     expect_end(nspace, 4);
 }
 
-/// One rank alone stops.
+/// Only one rank stops.
 void stop_one() {
     Infos infos;
     infos.rank(PMIX_DEBUG_STOP_IN_INIT, 2).flag(PMIX_NOTIFY_COMPLETION);
@@ -100,7 +100,7 @@ void expect_daemons(const std::string& nspace, int count, const std::string& pla
         expect(seen[static_cast<size_t>(rank)] > 0, "target " + std::to_string(rank) + " has a daemon");
 }
 
-/// Daemons for a job that runs already, where its processes are.
+/// Daemons for a running job, on the nodes of its processes.
 void colocate(const char* key, uint16_t number, int count) {
     Infos infos;
     infos.flag(PMIX_DEBUG_STOP_ON_EXEC).flag(PMIX_NOTIFY_JOB_EVENTS);
@@ -119,7 +119,7 @@ void colocate(const char* key, uint16_t number, int count) {
     wait_for(PMIX_EVENT_JOB_END, daemons);
 }
 
-/// Application and daemons by one call; the daemons count in nothing that the application is told.
+/// Application and daemons by one call; the daemons do not count in the application's job data.
 void cospawn(const char* key, uint16_t number, int count) {
     Infos infos;
     infos.flag(PMIX_DEBUG_STOP_IN_INIT).flag(PMIX_NOTIFY_JOB_EVENTS);
@@ -129,8 +129,7 @@ void cospawn(const char* key, uint16_t number, int count) {
     App debugger(client, {"daemon", dir}, 0);
     debugger.with(how);
     std::string nspace;
-    // Both run when the call returns, and until the file is gone; the name of the second job is among those
-    // that there are.
+    // Both run when the call returns, until the file is removed; the second job is in the list of jobs.
     write_file(dir + "/hold", "");
     expect_ok(spawn(infos, {app.get(), debugger.get()}, nspace), "spawn");
     const std::string names = query_text(PMIX_QUERY_NAMESPACES);
@@ -147,7 +146,7 @@ void cospawn(const char* key, uint16_t number, int count) {
         unlink((dir + "/" + file).c_str());
     }
     wait_for(PMIX_EVENT_JOB_END, fact("daemon.0", 0));
-    // The next job is counted as if there had been no daemons.
+    // The daemons do not count for the next job.
     Infos plain;
     plain.flag(PMIX_NOTIFY_COMPLETION);
     std::string next;
@@ -180,7 +179,7 @@ void agent(bool forked) {
     }
 }
 
-/// Whether attributes that stop processes are among those of this level for this function.
+/// Whether this level supports attributes that stop processes for this function.
 void expect_stops(const char* level, const char* function, const std::vector<std::string>& names) {
     Infos qualifiers;
     qualifiers.text(level, function);
@@ -193,7 +192,7 @@ void expect_stops(const char* level, const char* function, const std::vector<std
     size_t count = 0;
     expect_ok(PMIx_Query_info(&query, 1, &results, &count), std::string("attributes of ") + function);
     std::string found;
-    // Each level is an array with one entry a function, whose value is an array of attributes.
+    // Each level is an array with one entry per function, whose value is an array of attributes.
     const auto elements = [](const pmix_info_t& info) {
         return info.value.type == PMIX_DATA_ARRAY && info.value.data.darray != nullptr
                    ? *info.value.data.darray
@@ -257,7 +256,7 @@ void refusals() {
                  {"PMIX_DEBUG_STOP_IN_INIT", "PMIX_DEBUG_STOP_IN_APP", "PMIX_DEBUGGER_DAEMONS"});
 }
 
-/// All that a tool may say of the output, the events and the stops of a job; none of it is ignored.
+/// All directives of a tool about the output, the events and the stops of a job; none is ignored.
 void directives() {
     Infos infos;
     infos.rank(PMIX_FWD_STDIN, 0).required();
@@ -284,7 +283,7 @@ void directives() {
     expect_end(nspace, 2);
 }
 
-/// Bytes for the standard input of these.
+/// Bytes for the standard input of these processes.
 pmix_status_t push(const std::vector<pmix_proc_t>& targets, std::string bytes, bool last) {
     pmix_byte_object_t object{bytes.data(), bytes.size()};
     Infos infos;
@@ -293,7 +292,7 @@ pmix_status_t push(const std::vector<pmix_proc_t>& targets, std::string bytes, b
                          nullptr);
 }
 
-/// Input comes to those whose spawn asked for that, and not before it is pushed.
+/// Input reaches the processes whose spawn requested it, and not before it is pushed.
 void input() {
     App app(client, {"reader", dir}, 3);
     std::string nspace;
@@ -338,7 +337,7 @@ void input() {
     wait_for(PMIX_EVENT_JOB_END, nspace);
 }
 
-/// PMIX_QUERY_ALLOC_STATUS with one qualifier; the text of the error where there is no answer.
+/// PMIX_QUERY_ALLOC_STATUS with one qualifier; the text of the error if there is no answer.
 std::string allocation_status(const char* qualifier, const std::string& value) {
     char* keys[] = {const_cast<char*>(PMIX_QUERY_ALLOC_STATUS), nullptr};
     Infos qualifiers;
@@ -355,7 +354,8 @@ std::string allocation_status(const char* qualifier, const std::string& value) {
     return said;
 }
 
-/// The host asks its scheduler for what a spawn wants: the job runs where that says, or not at all.
+/// The host requests the resources of a spawn from its scheduler: the job runs on the granted nodes, or not
+/// at all.
 void allocated() {
     App app(client, {"target", dir}, 3);
     std::string nspace;
@@ -391,7 +391,7 @@ void allocated() {
     expect(spawn(elsewhere, {app.get()}, nspace) == PMIX_ERR_JOB_FAILED_TO_MAP, "a node that was not given");
 }
 
-/// The events of a job's life are logged: in place of the events, and beside them.
+/// The events of a job's life are logged: instead of the events, and in addition to them.
 void logged() {
     const char *out = getenv("MUSTER_OUT"), *err = getenv("MUSTER_ERR");
     if (out == nullptr || err == nullptr) return expect(false, "where does muster write to?");
@@ -428,8 +428,8 @@ void logged() {
         expect(!has_come(code, silent), "no event where only the log was asked for");
 }
 
-/// The end of a job tells how many jobs of the same descent still run: of this tool's own, and of a child of
-/// one.
+/// The event of the end of a job has the number of running jobs of the same descent: for this tool's own
+/// jobs, and for a child of one.
 void spawn_tree(const pmix_proc_t& self) {
     const auto ended = [&](const std::string& nspace, int64_t active) {
         const Seen end = wait_for(PMIX_EVENT_JOB_END, nspace);
@@ -455,7 +455,7 @@ void spawn_tree(const pmix_proc_t& self) {
     ended(alone, 0);
 }
 
-/// A launcher that the library starts itself: held in its init until it is released, found by its name.
+/// A launcher that the library starts itself: stopped in its init until it is released, found by its name.
 void local_launcher(const pmix_proc_t& self) {
     Infos infos;
     infos.flag(PMIX_SPAWN_TOOL).flag(PMIX_DEBUG_STOP_IN_INIT).flag(PMIX_NOTIFY_COMPLETION).required();
@@ -496,7 +496,8 @@ void local_launcher(const pmix_proc_t& self) {
     expect(spawn(stop, {app.get()}, other) == PMIX_ERR_NOT_SUPPORTED, "no stop on exec without a host");
 }
 
-/// A tool without a server that is no launcher cannot start anything; nor can one whose server's host cannot.
+/// A tool without a server that is not a launcher cannot start anything, nor can a tool whose server's host
+/// cannot.
 void no_spawn(pmix_status_t expected) {
     Infos infos;
     App app(client, {"target", dir}, 1);

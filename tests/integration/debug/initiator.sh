@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# initiator.sh CASE BIN EXAMPLES - tools that start launchers: the initiator of the examples with muster, and launchers that
-# the library starts. Nothing may be left afterwards.
+# initiator.sh CASE BIN EXAMPLES - tools that start launchers: the initiator of the examples with muster, and launchers that the
+# library starts. No process or file may be left afterwards.
 set -uo pipefail
 name=$1 bin=$2 examples=$3
 work=$(mktemp -d)
@@ -54,7 +54,7 @@ hosted)
     pids=""
     covers="TOOL-55 TOOL-75" ;;
 daemon)
-    # The launcher's own first node aside, its nodes are the program that was named, which becomes muster's after all.
+    # Except for the launcher's own first node, its nodes run the named program, which finally executes muster.
     cat >"$work/daemon" <<END
 #!/bin/sh
 echo "\$1 \$2" >>"$work/dir/daemons"
@@ -64,7 +64,7 @@ END
     chmod +x "$work/daemon"
     initiate --daemon "$work/daemon own-word" "$bin/muster" -n 3 --nodes 3 "$bin/debug_client" target "$work/dir"
     [ "$(grep -c '^own-word --' "$work/dir/daemons")" = 2 ] || wrong "other daemons: $(cat "$work/dir/daemons")"
-    # Without one that can be started there is no job, and nothing is left.
+    # If it cannot be started, there is no job, and nothing is left.
     timeout 120 "$examples/initiator" --daemon "$work/none" "$bin/muster" -n 3 --nodes 3 "$bin/debug_client" target \
         "$work/dir" >"$work/out" 2>"$work/err" && wrong "a launch without its daemons"
     grep -q "/none' cannot be started as node node1" "$work/err" || wrong "not said: $(cat "$work/err")"
@@ -92,7 +92,7 @@ scheduled)
     grep -q "the scheduler at 'none.0;.*' cannot be reached" "$work/out" || wrong "not said: $(cat "$work/out")"
     covers="TOOL-59" ;;
 killed)
-    # The launcher sees the end of the tool, and ends its job.
+    # The launcher detects the end of the tool, and ends its job.
     "$examples/initiator" "$bin/muster" -n 2 sh -c "echo \$\$ >$work/dir/pid.\$PMIX_RANK; exec sleep 600" >"$work/out" 2>"$work/err" &
     pids=$!
     until_true '[ -s "$work/dir/pid.0" ] && [ -s "$work/dir/pid.1" ]'
@@ -104,7 +104,7 @@ killed)
     rm -f "$TMPDIR"/pmix*  # of the tool that was killed
     covers="TOOL-68" ;;
 paused)
-    # Without a tool that started it muster waits all the same, until one comes.
+    # Without a tool that started it, muster nevertheless waits until one connects.
     PMIX_LAUNCHER_PAUSE_FOR_TOOL=1 "$bin/muster" -n 3 --report-uri "$work/uri" "$bin/debug_client" target "$work/dir" >"$work/out" 2>&1 &
     pids=$!
     until_true '[ -s "$work/uri" ]'

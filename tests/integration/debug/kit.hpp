@@ -31,7 +31,7 @@ inline void expect_ok(pmix_status_t status, const std::string& what) {
     expect(status == PMIX_SUCCESS, what + ": " + PMIx_Error_string(status));
 }
 
-/// Generous: machines are loaded, and sanitizers slow.
+/// Generous, for loaded machines and slow sanitizers.
 inline constexpr std::chrono::seconds kPatience{60};
 
 /// Attributes, freed at the end.
@@ -121,7 +121,7 @@ inline void listen_to(std::vector<pmix_status_t> codes) {
     expect(id >= 0, std::string("register: ") + PMIx_Error_string(id));
 }
 
-/// The first event of that code about that job; a code of 0 when none comes.
+/// The first event of that code about that job; a code of 0 if none arrives.
 inline Seen wait_for(pmix_status_t code, const std::string& nspace = {},
                      std::chrono::seconds patience = kPatience) {
     std::unique_lock guard(lock);
@@ -240,7 +240,7 @@ inline std::string query_text(const char* key) {
     return text;
 }
 
-/// A value as text; "" where there is none.
+/// A value as text; "" if there is none.
 inline std::string get(const std::string& nspace, pmix_rank_t rank, const char* key) {
     const pmix_proc_t proc = proc_of(nspace, rank);
     pmix_value_t* value = nullptr;
@@ -268,7 +268,7 @@ inline std::string text_of(const std::string& path) {
     text << file.rdbuf();
     return text.str();
 }
-/// Whole or not at all: somebody may wait for it.
+/// Written atomically: a process may wait for it.
 inline void write_file(const std::string& path, const std::string& text) {
     std::ofstream(path + ".new") << text;
     rename((path + ".new").c_str(), path.c_str());
@@ -284,7 +284,7 @@ inline bool until(const std::function<bool()>& holds) {
     return true;
 }
 
-/// The letter that the system gives for the state of a process.
+/// The system's letter for the state of a process.
 inline char state_of(pid_t pid) {
     const std::string line = text_of("/proc/" + std::to_string(pid) + "/stat");
     const size_t end = line.rfind(')');

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// closed_descriptors ROLE MASK: closes those of its standard descriptors whose bits are in MASK, plays the
-// role (client, server, or tool, which attaches to the server that PMIX_SERVER_URI41 and its like name) and
-// sees that none of the closed numbers is taken afterwards. Status 0 when none was; else the number of the
-// step that took one.
+// closed_descriptors ROLE MASK: closes its standard descriptors whose bits are in MASK, plays the role
+// (client, server, or tool, which attaches to the server in PMIX_SERVER_URI41 and similar variables) and
+// checks that none of the closed numbers is in use afterwards. Status 0 if none is; otherwise the number of
+// the step that used one.
 #include <fcntl.h>
 #include <pmix_server.h>
 #include <pmix_tool.h>
@@ -33,7 +33,7 @@ bool stays_closed(int fd) {
     return false;
 }
 
-/// Ends the process where the call has failed, or a closed number is kept.
+/// Ends the process if the call has failed, or if a closed number is in use.
 void expect(pmix_status_t status) {
     ++step;
     if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) _exit(100 + step);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each process of a job in the tests of handler chains: rank 0 reports, and in every process, on whatever
-// node, the handlers that have to run do so in their order. The first word says what is tested. Exits with 0
-// when all went as it should; says what did not.
+// Each process of a job in the tests of handler chains: rank 0 reports, and in every process, on any node,
+// the expected handlers run in order. The first word selects the test. Exits with 0 on success; prints the
+// failures.
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr pmix_status_t kThird = PMIX_EXTERNAL_ERR_BASE - 3;
 constexpr pmix_status_t kEnd = PMIX_EXTERNAL_ERR_BASE - 50;
 bool yes = true;
 
-/// One call of a handler: what it was given.
+/// The arguments of one call of a handler.
 struct Call {
     std::string handler;
     std::vector<std::string> results;
@@ -235,7 +235,7 @@ void results() {
 }
 
 void later() {
-    // The slow handler ends nothing; the second event's chain goes by it meanwhile.
+    // The slow handler blocks nothing; the second event's chain overtakes it meanwhile.
     add("slow", {kCode}, {}, [](const Call&) {});
     add("next", {kCode, kOther});
     expect(order_after({kCode, kOther}), {"slow", "next"}, "one chain that waits holds up another");

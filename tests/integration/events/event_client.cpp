@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each process of a job in the tests of events: the first word selects the test. Exits with 0 when all went
-// as it should; says what did not.
+// Each process of a job in the tests of events: the first word selects the test. Exits with 0 on success;
+// prints the failures.
 #include <pmix.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ using namespace event_kit;
 
 constexpr pmix_status_t kEnd = PMIX_EXTERNAL_ERR_BASE - 50;
 
-// --- what came ---
+// --- received events ---
 
 struct Came {
     pmix_status_t status;
@@ -89,7 +89,7 @@ bool same_node_as_0() {
 
 // --- the tests ---
 
-// Rank 0 reports several of its node without waiting: each calls back, and all come in order.
+// Rank 0 reports several events of its node without waiting: each has its callback, and all arrive in order.
 void without_waiting() {
     constexpr size_t kEvents = 30;
     const pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 34;
@@ -114,7 +114,7 @@ void without_waiting() {
     fence();
 }
 
-// Rank 0 reports one event for each range; who has to hear it does, nobody else.
+// Rank 0 reports one event for each range; exactly the processes in range receive it.
 void ranges() {
     const bool near = same_node_as_0();
     const bool first = self.rank == 0;
@@ -138,7 +138,7 @@ void ranges() {
         }
         notify(kEnd, PMIX_RANGE_GLOBAL);
     }
-    wait_for(kEnd);  // events of one source come in order, so what has not come by now does not come
+    wait_for(kEnd);  // events of one source arrive in order, so a missing event will not arrive later
     for (const auto& [range, wanted] : mine)
         need(count(PMIX_EXTERNAL_ERR_BASE - range) == (wanted ? 1 : 0),
              "range " + std::to_string(range) + ": " + std::to_string(count(PMIX_EXTERNAL_ERR_BASE - range)));
@@ -166,7 +166,7 @@ void on_event_with_calls(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*
 
 bool delivered_early = false;
 void on_registered_slowly(pmix_status_t status, size_t id, void* answer) {
-    // An event that is there already must wait until this callback has returned.
+    // An event that has already arrived must wait until this callback has returned.
     usleep(100000);
     delivered_early = count(PMIX_EXTERNAL_ERR_BASE - 33) > 0;
     on_registered(status, id, answer);
@@ -212,7 +212,7 @@ void forms() {
     without_waiting();
 }
 
-// Events of before the registration come, in order, with all they carry.
+// Events from before the registration are delivered, in order, with all their infos.
 void held() {
     const pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 40;
     bool yes = true;
@@ -226,7 +226,7 @@ void held() {
         notify(kEnd, PMIX_RANGE_NAMESPACE);
     } else {
         listen(kEnd);
-        wait_for(kEnd);  // the others have come to our server before
+        wait_for(kEnd);  // the others have reached this process's server before
         listen(code);
         for (size_t i = 0; i < 10; ++i) {
             const Came came = wait_for(code, i + 1);
@@ -241,7 +241,7 @@ void held() {
     fence();
 }
 
-std::atomic<bool> held_up{false};  // until SIGUSR1, which another thread may be given
+std::atomic<bool> held_up{false};  // until SIGUSR1, which another thread may receive
 
 void on_event_slowly(size_t id, pmix_status_t status, const pmix_proc_t* source, pmix_info_t info[],
                      size_t ninfo, pmix_info_t* results, size_t nresults,
@@ -296,9 +296,9 @@ pid_t pid_of(pmix_rank_t number) {
     return pid;
 }
 
-// Rank 0 floods a handler of rank 1 that takes 100 us for each. The others are served meanwhile; the slow one
-// gets all, in order; or, where the server has little room for it and it takes nothing before all have been
-// reported, the first ones, and what was given up is counted.
+// Rank 0 floods a handler of rank 1 that takes 100 us for each. The others are served meanwhile. The slow one
+// gets all events, in order. If the server has little space for it, and it handles nothing before all have
+// been reported, it gets the first ones, and dropped events are counted.
 void flood(int total, bool bounded) {
     const pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 60;
     listen(kEnd);
@@ -320,7 +320,7 @@ void flood(int total, bool bounded) {
             const std::string text = std::to_string(i) + " " + padding;
             infos[0] = info_of("test.text", text.c_str(), PMIX_STRING);
             const bool at_end = i == total - 1;
-            // Now and then one that waits, so that the flood's own queue stays short.
+            // Occasionally a blocking call, so that the flood's own queue stays short.
             if (at_end || i % 256 == 0) {
                 notify(code, PMIX_RANGE_LOCAL, infos);
             } else {
@@ -342,7 +342,7 @@ void flood(int total, bool bounded) {
         need(count(code) == (self.rank == 2 ? static_cast<size_t>(total) : 0) || bounded,
              "events of a quick one");
     } else {
-        // Time enough for the slowest of machines: what counts is that none is missing.
+        // Enough time for the slowest machine: only missing events are an error.
         const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
         size_t came = 0;
         const auto all = static_cast<size_t>(bounded ? 2 : total);
@@ -362,7 +362,7 @@ void flood(int total, bool bounded) {
     }
 }
 
-// Every number is a code, and a process can be told of.
+// Every number is a valid code, and can be delivered to a process.
 void codes() {
     const std::vector<pmix_status_t> all = {PMIX_EXTERNAL_ERR_BASE - 70, 12345678, 1, INT32_MAX,
                                             PMIX_ERR_TIMEOUT};
@@ -391,7 +391,8 @@ void codes() {
     need(count(code) == 2, "events of other processes");
 }
 
-// A job has ended before anybody asks: who does, and names the job, is told of this one and no other.
+// A job has ended before any registration: a process that registers with the job's name gets the event of
+// this job and no other.
 void late_end() {
     const auto job = [](const char* name) {
         pmix_proc_t proc;
@@ -409,7 +410,7 @@ void late_end() {
         notify(kEnd, PMIX_RANGE_NAMESPACE);
     } else {
         listen(kEnd);
-        wait_for(kEnd);  // the others have come to our server before
+        wait_for(kEnd);  // the others have reached this process's server before
         pmix_proc_t wanted = job("job-b");
         pmix_info_t only = info_of(PMIX_EVENT_AFFECTED_PROC, &wanted, PMIX_PROC);
         pmix_status_t some = code;
@@ -425,7 +426,7 @@ void late_end() {
     fence();
 }
 
-// A handler's arguments stay valid until it completes, long after its return, in spite of later events. A
+// A handler's arguments stay valid until it completes, long after its return, despite later events. A
 // reporter owns its arguments again in the callback.
 struct Given {
     pmix_info_t* info;
@@ -487,7 +488,7 @@ void lent() {
     fence();
 }
 
-// A host that cannot pass events on: the reporter is told where that matters.
+// A host that cannot forward events: the reporter gets an error if it matters.
 void no_host() {
     const pmix_status_t code = PMIX_EXTERNAL_ERR_BASE - 45;
     const auto report = [&](pmix_data_range_t range) {
@@ -505,7 +506,7 @@ void no_host() {
     fence();
 }
 
-// The server goes away: an event says so, and handlers still serve this process.
+// The server ends: an event reports it, and handlers still serve this process.
 void lost() {
     listen(PMIX_ERR_LOST_CONNECTION);
     printf("READY\n");
@@ -533,7 +534,7 @@ std::vector<std::string> own_sets() {
     return names;
 }
 
-/// Lets the host go on with its set once all are here.
+/// Releases the host to define its set once all are ready.
 void ask_host(const char* key) {
     fence();
     if (self.rank != 0) return;
@@ -549,7 +550,7 @@ void sets() {
     fence();
     need(count(PMIX_PROCESS_SET_DEFINE) == 0, "an event of a set without a registration for it");
     need(own_sets() == Names{"ocean"}, "sets at the start");
-    // One does not register for the end of sets, and has a default handler only.
+    // One process does not register for the end of sets, and has only a default handler.
     const bool unregistered = self.rank == 2;
     if (!unregistered) listen(PMIX_PROCESS_SET_DELETE);
     listen(PMIX_PROCESS_SET_DEFINE);
@@ -583,12 +584,12 @@ void sets() {
 
 std::atomic<int> begun = 0, returned = 0;
 
-/// Has completed long before it returns, as the handlers of OpenPMIx's Python module, which wait for a lock.
+/// Completes long before it returns, like the handlers of OpenPMIx's Python module, which wait for a lock.
 void linger(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t[], size_t, pmix_info_t*, size_t,
             pmix_event_notification_cbfunc_fn_t complete, void* cbdata) {
     complete(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, cbdata);
     ++begun;
-    usleep(300000);  // longer than the operation beside it takes
+    usleep(300000);  // longer than the concurrent operation takes
     ++returned;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Helpers of the client programs of the event tests: complaints, answers of non-blocking calls, and the calls
-// that nearly all make. Public API only.
+// Helpers of the client programs of the event tests: error reports, answers of non-blocking calls, and common
+// calls. Public API only.
 #pragma once
 
 #include <pmix.h>
@@ -20,7 +20,7 @@ constexpr auto kLimit = std::chrono::seconds(20);
 
 using namespace complaints;
 
-inline std::mutex lock;  // guards all answers, and what a program notes in its handlers
+inline std::mutex lock;  // guards all answers, and the records of a program's handlers
 inline std::condition_variable changed;
 
 struct Answer {

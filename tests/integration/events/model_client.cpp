@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two libraries in one process say in PMIx_Init what programming model they are. A handler of that code hears
-// of both, also of the one that came before it; a default handler hears of neither.
+// Two libraries in one process declare their programming model in PMIx_Init. A handler of that code gets both
+// events, including one from before its registration; a default handler gets neither.
 #include <cstdlib>
 
 #include "tests/integration/events/kit.hpp"

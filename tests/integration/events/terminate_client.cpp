@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// terminate_client ATTRIBUTE: rank 1 reports an event that asks the host for an end, after a second. All hear
-// of the event, and wait for their end; those that are left hear of the end of rank 1. Run by terminate_test.
+// terminate_client ATTRIBUTE: rank 1 reports an event that requests a termination from the host, after a
+// second. All processes get the event, and wait for their end; the remaining ones get the event of the end of
+// rank 1. Run by terminate_test.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each process of a job in the tests of groups: the first word selects the test. Exits with 0 when all went
-// as it should; says what did not.
+// Each process of a job in the tests of groups: the first word selects the test. Exits with 0 on success;
+// prints the failures.
 #include <pmix.h>
 #include <unistd.h>
 
@@ -138,7 +138,7 @@ void gone(const char* id, pmix_status_t wanted = PMIX_SUCCESS, const Directives&
     is(PMIx_Group_destruct(id, directives.data(), directives.count()), wanted, std::string("destruct ") + id);
 }
 
-// --- what comes later ---
+// --- later events ---
 
 std::mutex lock;  // guards what follows
 std::condition_variable changed;
@@ -147,11 +147,11 @@ struct Came {
     std::string group;
     pmix_proc_t affected;
     bool nobody;         ///< PMIX_JOB_TERM_STATUS says that no leader was found
-    int exit_code = -1;  ///< what the host says of the end
+    int exit_code = -1;  ///< the host's report of the end
     bool internal = false;
 };
 std::vector<Came> events;
-std::atomic<bool> abort_all{false};  // what the handler decides
+std::atomic<bool> abort_all{false};  // the handler's decision
 std::atomic<bool> lead{false};
 std::atomic<bool> abort_leaderless{false};
 
@@ -276,7 +276,7 @@ void want(const pmix_proc_t& who, const char* key, const std::string& text,
 
 // --- the tests ---
 
-/// Members in an order of their own: ranks, names, queries, data, fences, and their end.
+/// Members in a given order: ranks, names, queries, data, fences, and their end.
 void basic() {
     put("t.key", "value " + std::to_string(self.rank));
     std::vector<pmix_proc_t> members;
@@ -319,7 +319,7 @@ void basic() {
     need(number_of_groups() == 0, "number of groups after destruct");
     is(PMIx_Fence(two, 2, nullptr, 0), PMIX_ERR_BAD_PARAM, "fence over a group that is no more");
     gone("t-basic", PMIX_ERR_NOT_FOUND);
-    // Its id is free again, and all of a namespace can be named at once.
+    // Its id is free again, and a whole namespace can be named at once.
     made("t-basic", {rank(PMIX_RANK_WILDCARD)});
     want(proc("t-basic", 1), "t.key", "value 1");
     gone("t-basic");
@@ -340,7 +340,7 @@ void several() {
                                    &constructed[g]),
            PMIX_SUCCESS, "construct_nb");
     }
-    fence();  // over the same processes, while these go on
+    fence();  // over the same processes, while these continue
     const auto all_came = [](const Answer(&answers)[kGroups]) {
         return wait_until([&] {
             for (const Answer& answer : answers)
@@ -381,7 +381,7 @@ void waits() {
         Answer answer;
         if (!late) start(answer);
         is(PMIx_Fence(everyone.data(), everyone.size(), nullptr, 0), PMIX_SUCCESS, "fence during " + what);
-        number_of_groups();  // answered behind what the server may have sent
+        number_of_groups();  // answered after anything that the server may have sent
         {
             const std::lock_guard guard(lock);
             need(!answer.came, what + " completed before the last one called");
@@ -395,7 +395,7 @@ void waits() {
     }
 }
 
-/// Directives that all libraries and hosts have to know may be required; others are refused then.
+/// Directives that all libraries and hosts must support may be required; others are refused if required.
 void required() {
     const auto with = [](const char* key) {
         Directives directives;
@@ -420,7 +420,7 @@ void required() {
     fence();
 }
 
-/// Context ids: the same for all, another for each group, none where none is wanted.
+/// Context ids: the same for all members, a different one for each group, none unless requested.
 void context() {
     Directives wish;
     wish.flag(PMIX_GROUP_ASSIGN_CONTEXT_ID);
@@ -430,7 +430,7 @@ void context() {
     for (uint32_t r = self.rank % 2; r < size; r += 2)
         half.push_back(rank(r));
     Results mine, all;
-    // One wish is enough, even the last.
+    // One request is enough, even the last.
     const char* const id = self.rank % 2 == 0 ? "t-even" : "t-odd";
     Answer early;
     if (self.rank >= 2)
@@ -465,7 +465,7 @@ void context() {
     gone("t-all");
     gone(id);
     fence();
-    // The id of a group that has ended is not that of the next one.
+    // The id of an ended group is not reused for the next one.
     Results next;
     is(construct("t-all", everybody(), next, wish), PMIX_SUCCESS, "construct again");
     need(next.has_context_id && next.context_id != all.context_id && next.context_id != mine.context_id,
@@ -576,7 +576,7 @@ void bad() {
     gone("t-bad", PMIX_ERR_NOT_FOUND);
     need(!answer.came, "a callback of a call that failed");
     fence();
-    // The longest id; members named twice; and its id is not free while it lives.
+    // The longest id; members named twice; and the id is not free while the group exists.
     std::vector<pmix_proc_t> twice = all;
     twice.insert(twice.end(), all.begin(), all.end());
     is(construct(longest.c_str(), twice, results), PMIX_SUCCESS, "construct with the longest id");
@@ -599,8 +599,8 @@ void timeout() {
         need(groups_of(self).empty(), "a group that was not made");
     }
     fence();
-    // With PMIX_GROUP_OPTIONAL those who came make the group, and who comes later is told so. Time enough for
-    // those who come.
+    // With PMIX_GROUP_OPTIONAL the callers form the group, and a later caller gets an error. The limit is
+    // long enough for those that call.
     Directives optional, long_limit;
     optional.seconds(3);
     optional.flag(PMIX_GROUP_OPTIONAL);
@@ -623,13 +623,12 @@ void timeout() {
     fence();
     if (self.rank != last.rank) gone("t-whole", PMIX_ERR_TIMEOUT, limit);
     fence();
-    gone("t-whole");  // it is still there
+    gone("t-whole");  // it still exists
     fence();
 }
 
-/// A member has ended before it called. `how`: which directive is given, and what is due; `end`: it is
-/// killed, or that late, when the others have called for long, or else says goodbye, by which it leaves a
-/// group that there is.
+/// A member has ended before it called. `how`: the directive, and the expected result; `end`: it is killed,
+/// or killed late, long after the others have called, or it finalizes, which leaves an existing group.
 void departed(const std::string& how, const std::string& end) {
     std::vector<pmix_proc_t> all = everybody();
     const bool destruct = how == "destruct" || how == "destruct_notify";
@@ -656,13 +655,13 @@ void departed(const std::string& how, const std::string& end) {
         is(PMIx_Group_construct_nb("t-gone", all.data(), all.size(), directives.data(), directives.count(),
                                    on_results, &answer),
            PMIX_SUCCESS, "construct_nb");
-        number_of_groups();  // answered behind it
+        number_of_groups();  // answered after it
         put("t.leader", "calls");
         need(wait_until([&] { return answer.came; }), "no answer");
         status = answer.status;
         results = answer.results;
     } else {
-        // The server of the one that has gone knows the leader once the leader has called, wherever it is.
+        // The server of the ended member knows the leader once the leader has called, on any node.
         if (how == "leader") want(rank(0), "t.leader", "calls");
         status = destruct ? PMIx_Group_destruct("t-gone", nullptr, 0)
                           : construct("t-gone", all, results, directives);
@@ -696,7 +695,8 @@ void departed(const std::string& how, const std::string& end) {
     gone("t-gone");
 }
 
-/// A member is killed before it calls (`before`), or in the group: the event says how the host saw it end.
+/// A member is killed before it calls (`before`), or in the group: the event carries the host's report of its
+/// end.
 void how_it_ended(const std::string& when) {
     const std::vector<pmix_proc_t> all = everybody();
     const bool dies = self.rank == size - 1;
@@ -719,7 +719,7 @@ void how_it_ended(const std::string& when) {
     need(!events[0].internal, "an internal key in the event");
 }
 
-/// A handler decides that there shall be no group.
+/// A handler aborts the group.
 void give_up() {
     listen(PMIX_GROUP_MEMBER_FAILED);
     abort_all = self.rank == 1;
@@ -732,8 +732,8 @@ void give_up() {
     need(groups_of(self).empty(), "a group that was given up");
 }
 
-/// The leader dies while the others are in the call. `how`: rank 1, who is of its node, leads from then on,
-/// or rank 3, or one of them where both offer to, or nobody does, or rank 2 gives up.
+/// The leader dies while the others are in the call. `how`: the new leader is rank 1, which is on its node,
+/// or rank 3, or one of them if both offer, or there is none, or rank 2 aborts.
 void leader_died(const std::string& how) {
     listen(PMIX_GROUP_MEMBER_FAILED);
     listen(PMIX_GROUP_LEADER_FAILED);
@@ -753,13 +753,13 @@ void leader_died(const std::string& how) {
         is(PMIx_Group_construct_nb("t-leader", all.data(), all.size(), directives.data(), directives.count(),
                                    on_results, answer),
            PMIX_SUCCESS, "construct_nb");
-        number_of_groups();  // answered behind it
+        number_of_groups();  // answered after it
         raise(SIGKILL);
     }
     const auto has = [](pmix_status_t code) {
         return std::any_of(events.begin(), events.end(), [&](const Came& one) { return one.status == code; });
     };
-    // While one has not called, the construction goes on.
+    // While one has not called, the construction continues.
     if (self.rank == 1)
         need(wait_until([&] { return has(PMIX_GROUP_LEADER_FAILED); }), "no event of the leader");
     if (how == "abort") {
@@ -790,7 +790,7 @@ void leader_died(const std::string& how) {
     }
     guard.unlock();
     if (agree.empty()) return;
-    // All were told of the same one.
+    // All were notified of the same one.
     put("t.leader", agree);
     for (uint32_t r = 1; r < size; ++r)
         want(rank(r), "t.leader", agree);
@@ -799,7 +799,7 @@ void leader_died(const std::string& how) {
 }
 
 /// The server of the last node is killed while its processes, and others, wait in a construct or a destruct:
-/// the job ends, and nobody waits for ever.
+/// the job ends, and no process hangs.
 void server_dies(const std::string& during) {
     put("t.server", std::to_string(getppid()));
     fence(true);
@@ -821,7 +821,7 @@ void server_dies(const std::string& during) {
     need(construct("t-next", everybody(), results) != PMIX_SUCCESS, "a group with those of a dead server");
 }
 
-/// All members must see the same of one round, or of its destruct.
+/// All members must get the same results in one round, and in its destruct.
 void compare(const std::string& key, const std::string& text, bool member,
              const std::vector<pmix_proc_t>& alive, const std::vector<pmix_proc_t>& members) {
     put(key.c_str(), member ? text : "none");
@@ -869,7 +869,7 @@ void random_rounds(unsigned seed, int rounds, bool kill) {
         std::vector<pmix_proc_t> members = alive;
         std::shuffle(members.begin(), members.end(), shared);
         members.resize(2 + shared() % (members.size() - 1));
-        // All of a job on one node, in order, with nothing but a context id: in memory.
+        // All processes of a job on one node, in order, with only a context id: in memory.
         const bool whole = kill && shared() % 2 == 0;
         if (whole) members = alive;
         Directives directives;
@@ -906,7 +906,7 @@ void random_rounds(unsigned seed, int rounds, bool kill) {
                 ::pause();
         }
         if (me && end == End::InConstruct) {
-            auto* answer = new Answer;  // finalize may come before it
+            auto* answer = new Answer;  // finalize may precede it
             PMIx_Group_construct_nb(id.c_str(), members.data(), members.size(), directives.data(),
                                     directives.count(), on_results, answer);
             pause();
@@ -928,7 +928,7 @@ void random_rounds(unsigned seed, int rounds, bool kill) {
         if (me && end == End::BeforeDestruct) return finish();
         pause();
         status = PMIX_ERROR;
-        static std::list<Answer> answers;  // one may come when its round is over
+        static std::list<Answer> answers;  // one may arrive after its round
         Answer* const answer = &answers.emplace_back();
         if (me && end == End::InDestruct && whole) {
             die_soon(own() % 400);
@@ -958,7 +958,7 @@ void random_rounds(unsigned seed, int rounds, bool kill) {
     if (kill && !failed) printf("ALIVE %zu\n", alive.size());
 }
 
-/// Leaders that know only themselves, and those whom they add.
+/// Leaders that know only themselves, and added members.
 void bootstrap() {
     const size_t leaders = 2;
     Directives directives;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Groups of all processes of a job, constructed and destructed again and again, where each process comes in a
-// way of its own: as plainly as can be, so that all might meet in memory, or with something that the server
-// has to see. All ways give the same. meeting_client SEED ROUNDS; exits with 0 when all went as it should.
+// Groups of all processes of a job, constructed and destructed again and again, where each process calls in
+// its own way: plainly, so that all can use shared memory, or with a directive that needs the server. All
+// ways give the same result. meeting_client SEED ROUNDS; exits with 0 on success.
 #include <algorithm>
 #include <random>
 #include <thread>
@@ -52,7 +52,7 @@ struct Later {
 
 enum class Way { Plain, Limit, NonBlocking, Committed, Beside, Last = Beside };
 
-/// A group of ourselves, by the server, from another thread meanwhile.
+/// A group of only this process, through the server, from another thread meanwhile.
 void alone(const std::string& id) {
     pmix_info_t* results = nullptr;
     size_t n = 0;
@@ -130,12 +130,12 @@ void rounds(unsigned seed, int count) {
     std::mt19937 shared(seed), own(seed * 1000 + self.rank);
     std::string ids;
     for (int round = 0; round < count; ++round) {
-        if (failed) _exit(1);  // the others would wait for us
+        if (failed) _exit(1);  // the others would wait for this process
         const std::string id = "t-meet-" + std::to_string(round);
         std::vector<pmix_rank_t> order = all();
         if (shared() % 4 == 0) std::rotate(order.begin(), order.begin() + 1, order.end());
         const bool wants_id = shared() % 2 == 0;
-        // Mostly all come plainly; else each as it likes.
+        // Usually all call plainly; otherwise each at random.
         const unsigned mixture = shared() % 4;
         const auto choose = [&] {
             const bool plain = mixture < 2 || (mixture == 2 && own() % size != 0);
@@ -156,7 +156,7 @@ void rounds(unsigned seed, int count) {
         PMIX_LOAD_PROCID(&named, id.c_str(), place);
         if (puts && way == Way::Committed) want(named, id, "of " + std::to_string(self.rank));
         if (shared() % 8 == 0) {
-            // The name is taken; all hear so.
+            // The name is in use; all callers get the error.
             is(construct(id, choose(), wants_id, order).status, PMIX_ERR_EXISTS, "second " + id);
         }
         is(destruct(id, choose()), PMIX_SUCCESS, "destruct " + id);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Each process of a job in the tests of process sets, of connect beside groups, and of the returns of group
-// calls: the first word selects the test. Exits with 0 when all went as it should; says what did not.
+// Each process of a job in the tests of process sets, of connect beside groups, and of the return codes of
+// group calls: the first word selects the test. Exits with 0 on success; prints the failures.
 #include <pmix_server.h>
 
 #include <random>
@@ -100,7 +100,7 @@ size_t number_of(const char* key) {
     return number;
 }
 
-/// The names that a query with this range finds; a query for their number has to say the same.
+/// The names that a query with this range finds; a query for their number must give the same.
 std::set<std::string> names_in_range(const char* names_key, const char* number_key, pmix_data_range_t range) {
     std::set<std::string> found;
     size_t number = 77;
@@ -144,7 +144,7 @@ pmix_status_t define(const std::string& name, std::vector<pmix_proc_t> members) 
                             nullptr);
 }
 
-/// All processes, each through its own server, must see the same.
+/// All processes, each through its own server, must get the same result.
 void compare(const std::string& what, const std::string& text) {
     pmix_value_t value;
     PMIX_VALUE_LOAD(&value, text.c_str(), PMIX_STRING);
@@ -196,14 +196,14 @@ void sets() {
     }
     need(in_range(PMIX_RANGE_LOCAL) == here, "sets in the range of this node");
     need(in_range(PMIX_RANGE_SESSION) == both, "sets in the range of the session");
-    // No set has ranks, or stands for processes.
+    // Sets have no ranks, and do not stand for processes.
     for (const pmix_rank_t number : {0u, 3u, static_cast<unsigned>(PMIX_RANK_WILDCARD)}) {
         const pmix_proc_t member = named("ocean", number);
         pmix_value_t* value = nullptr;
         need(PMIx_Get(&member, PMIX_LOCAL_RANK, nullptr, 0, &value) != PMIX_SUCCESS, "get by a set's name");
         need(PMIx_Fence(&member, 1, nullptr, 0) != PMIX_SUCCESS, "fence over a set's name");
     }
-    // Nobody but the host defines one, and one that is there stays as it is.
+    // Only the host defines sets, and an existing set stays unchanged.
     char ocean[] = "ocean";
     need(PMIx_server_define_process_set(&self, 1, "mine") != PMIX_SUCCESS &&
              PMIx_server_delete_process_set(ocean) != PMIX_SUCCESS,
@@ -218,7 +218,7 @@ void sets() {
         is(define("mixed", {rank(6), rank(0), rank(2)}), PMIX_SUCCESS, "a set of both");
     }
     fence();
-    // The other nodes hear of it on their own.
+    // The other nodes are notified independently.
     for (int i = 0; i < 1000 && !set_names().contains("mixed"); ++i)
         usleep(20000);
     std::string seen;
@@ -231,7 +231,7 @@ void sets() {
     need((names(self, PMIX_PSET_NAMES) == two) == in_two, "a process in two sets");
 }
 
-/// A group with the name of a set is another matter.
+/// A group with the name of a set is independent of it.
 void same_name() {
     std::vector<pmix_proc_t> odd;
     for (pmix_rank_t one = 1; one < size; one += 2)
@@ -264,7 +264,8 @@ void same_name() {
     fence();
 }
 
-/// A call that says PMIX_SUCCESS is followed by one callback, one that says PMIX_OPERATION_SUCCEEDED by none.
+/// A call that returns PMIX_SUCCESS is followed by one callback, one that returns PMIX_OPERATION_SUCCEEDED by
+/// none.
 struct Counted {
     Answer answer;
     int callbacks = 0;
@@ -312,7 +313,7 @@ void callbacks() {
     fence();
 }
 
-/// Leaving ends when the others are told, not when they have heard: here they cannot hear.
+/// Leaving ends when the notification is sent, not when it is received: here the others cannot receive it.
 void leave_unheard() {
     const std::vector<pmix_proc_t> procs = ranks(all());
     for (const char* id : {"t-one", "t-two"})
@@ -352,8 +353,8 @@ void leave_unheard() {
     fence();
 }
 
-/// A member leaves while the others end the group, before, in between or after their calls: nobody waits for
-/// it.
+/// A member leaves while the others destruct the group, before, between or after their calls: no process
+/// waits for it.
 void leave_in_destruct() {
     const std::vector<pmix_proc_t> procs = ranks(all());
     std::minstd_rand chance(self.rank + 1);
@@ -387,7 +388,7 @@ std::map<pmix_rank_t, std::string> waits() {
        PMIX_SUCCESS, "query of who waits");
     return found;
 }
-/// Until somebody here waits as in `text`; the rest of a loaded machine may be slow.
+/// Waits until a local process waits as in `text`; a loaded machine may be slow.
 void wait_until_said(const std::string& text) {
     std::string said;
     for (int i = 0; i < 3000; ++i) {
@@ -401,7 +402,7 @@ void wait_until_said(const std::string& text) {
     complain("not '" + text + "' but '" + said + "'");
 }
 
-/// No time limit, and one that does not call: its server says who is awaited.
+/// No time limit, and one process that does not call: its server names the missing process.
 constexpr pmix_status_t kGoOn = PMIX_EXTERNAL_ERR_BASE - 90;
 void awaited() {
     const std::vector<pmix_proc_t> procs = ranks(all());
@@ -441,7 +442,8 @@ void awaited() {
     fence();
 }
 
-/// A host without groups: what needs it is refused, in each form, also the end of a group made without it.
+/// A host without groups: operations that need it are refused, in each form, also the destruct of a group
+/// formed without it.
 void unsupported(bool one_node) {
     const pmix_status_t wanted = one_node ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED;
     std::vector<pmix_proc_t> procs = ranks(all());
@@ -477,7 +479,7 @@ void unsupported(bool one_node) {
     fence();
 }
 
-/// Groups without a member here are known here, too: of whom, how many, and who is in them.
+/// Groups without a local member are known, too: their processes, number and members.
 void elsewhere() {
     using Names = std::set<std::string>;
     const pmix_rank_t last = size - 1;
@@ -536,7 +538,7 @@ void elsewhere() {
     fence();
 }
 
-/// Connecting: all call, and all call again to part; no name, no rank, nothing to be asked for.
+/// Connect: all call, and all call again to disconnect; no name, no rank, no query.
 void connect_all() {
     std::vector<pmix_proc_t> procs = ranks(all());
     const pmix_rank_t last = size - 1;
@@ -548,7 +550,7 @@ void connect_all() {
         Answer answer;
         if (waits)
             is(start(procs.data(), procs.size(), nullptr, 0, on_done, &answer), PMIX_SUCCESS, what + "_nb");
-        // All but one are in; the fence and the query come and go, and it is still not over.
+        // All but one have called; the fence and the query complete, and the operation is still pending.
         fence();
         number_of(PMIX_QUERY_NUM_GROUPS);
         if (waits) {
@@ -573,7 +575,7 @@ void connect_all() {
     }
 }
 
-/// Without the host there is no connecting, not even on one node.
+/// Without the host connect fails, even on one node.
 void connect_refused() {
     std::vector<pmix_proc_t> procs = ranks(all());
     is(PMIx_Connect(procs.data(), procs.size(), nullptr, 0), PMIX_ERR_NOT_SUPPORTED, "connect");

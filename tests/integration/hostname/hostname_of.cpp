@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hostname_of ROLE - asks for the host of a process of a namespace that nobody knows: as a client, as a tool
-// of the server at SERVER_URI, or as a server whose host answers no queries. Status 0 where PMIx_Query_info
-// and PMIx_Get do not find it.
+// hostname_of ROLE - requests the host of a process of an unknown namespace: as a client, as a tool
+// of the server at SERVER_URI, or as a server whose host answers no queries. Status 0 if PMIx_Query_info and
+// PMIx_Get do not find it.
 #include <pmix.h>
 #include <pmix_server.h>
 #include <pmix_tool.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Each process of a job in the tests of groups by invitation: the first word selects the test. Exits with 0
-// when all went as it should; says what did not.
+// on success; prints the failures.
 #include "tests/integration/invitations/kit.hpp"
 
 using namespace kit;
@@ -20,7 +20,7 @@ const std::vector<pmix_status_t> kGroupCodes = {PMIX_GROUP_INVITED,
                                                 PMIX_GROUP_LEFT,
                                                 PMIX_GROUP_MEMBERSHIP_UPDATE};
 
-// A whole group: every form of join, results, events, what members can read afterwards.
+// A complete group: every form of join, results, events, data that members can read afterwards.
 void all_join() {
     pmix_value_t value;
     memset(&value, 0, sizeof value);
@@ -43,7 +43,7 @@ void all_join() {
                    need(!in_handler.done, "a callback before the call returned");
                }});
     }
-    // Some register after the invitation has come.
+    // Some register after the arrival of the invitation.
     if (self.rank != 2) listen(kGroupCodes);
     meet(all());
     Answer answer;
@@ -87,7 +87,7 @@ void all_join() {
     meet(all());
 }
 
-// The id means the group, wherever a process id stands.
+// The id names the group wherever a process is named.
 void use() {
     listen(kGroupCodes);
     meet(all());
@@ -159,7 +159,7 @@ void forms() {
            "leave, not blocking");
         is(left.wait(), PMIX_SUCCESS, "left");
         is(PMIx_Group_leave(longest.c_str(), nullptr, 0), PMIX_ERR_NOT_FOUND, "leave again");
-        // Nobody registered for an invitation: a time limit ends it.
+        // No process has registered for an invitation: a time limit ends it.
         Infos soon;
         soon.number(PMIX_TIMEOUT, 1);
         static Answer waiting;
@@ -178,7 +178,7 @@ void forms() {
     meet(all());
 }
 
-// Rank `size - 1` declines; `what` says what the leader does then.
+// Rank `size - 1` declines; `what` selects the leader's reaction.
 void decline(const std::string& what) {
     const pmix_rank_t decliner = size - 1;
     const pmix_rank_t substitute = size - 2;  // not invited at first
@@ -217,7 +217,7 @@ void decline(const std::string& what) {
         need(count(PMIX_GROUP_CONSTRUCT_COMPLETE) == 0, "who declined is not told of the rest");
 }
 
-// The leader ends it: by what its handler of an acceptance returns, or by an event.
+// The leader aborts it: by the result of its handler of an acceptance, or by an event.
 void leader_aborts(const std::string& how) {
     if (self.rank == 0 && how == "handler")
         react(PMIX_GROUP_INVITE_ACCEPTED, {PMIX_GROUP_CONSTRUCT_ABORT, nullptr, {}});
@@ -247,8 +247,7 @@ void leader_aborts(const std::string& how) {
     need(count(PMIX_GROUP_CONSTRUCT_ABORT, "test-abort") == (self.rank == 0 ? 0 : 1), "told once");
 }
 
-// How many seconds a leader waits for one that does not answer: time enough for the others, whose answers are
-// to come before.
+// Seconds that a leader waits for a process that does not answer: enough time for the answers of the others.
 constexpr int kSilence = 3;
 
 // The last rank never answers.
@@ -325,7 +324,8 @@ std::string text_of_leader(const char* key) {
     return text;
 }
 
-// The last rank answers when the group has been made without it, and the leader ends before it has looked.
+// The last rank answers after the group has been made without it, and the leader ends before it has read the
+// answer.
 void late() {
     listen(kGroupCodes);
     put_and_commit("pid", std::to_string(getpid()));
@@ -353,7 +353,8 @@ void late() {
         static Answer answer;
         is(PMIx_Group_join_nb("test-late", &leader, PMIX_GROUP_ACCEPT, nullptr, 0, on_info, &answer),
            PMIX_SUCCESS, "join_nb");
-        // It has been sent when this comes back, and stands before the leader, or will find it gone.
+        // The answer has been sent when this returns, and is queued at the leader, or will find the leader
+        // gone.
         is(PMIx_Fence(&self, 1, nullptr, 0), PMIX_SUCCESS, "fence");
         kill(process, SIGKILL);
         is(answer.wait(), PMIX_GROUP_CONSTRUCT_ABORT, "a late answer to one that has gone");
@@ -361,8 +362,8 @@ void late() {
     meet(without({0}));
 }
 
-// The leader's program ends it by an event, to the last rank or to all, and the last rank's answer comes when
-// that is over: it has been told, and is not told again when the leader leaves.
+// The leader's program aborts it by an event, to the last rank or to all, and the last rank answers
+// afterwards: it has been notified, and is not notified again when the leader leaves.
 void answer_after_abort(const std::string& range) {
     listen(kGroupCodes);
     put_and_commit("pid", std::to_string(getpid()));
@@ -388,11 +389,11 @@ void answer_after_abort(const std::string& range) {
     }
     meet(all());
     if (self.rank == 0) {
-        // Its server has seen it, too, and hears next that it goes.
+        // Its server has processed it, too, and is next notified of its departure.
         wait_for(PMIX_GROUP_INVITE_ACCEPTED, "test-after");
     } else if (self.rank == last) {
         const auto leader = static_cast<pid_t>(atoi(text_of_leader("pid").c_str()));
-        // Sends the reply of its library to an invitation that preceded the end.
+        // Sends the library's reply to an invitation that preceded the end.
         Infos infos;
         infos.procs(PMIX_EVENT_CUSTOM_RANGE, ranks({0}));
         wait_for(PMIX_GROUP_INVITED, "test-after");
@@ -423,7 +424,7 @@ void member_dies(const std::string& when, const std::string& terms) {
         const pmix_proc_t leader = rank(0);
         is(PMIx_Group_join_nb("test-death", &leader, PMIX_GROUP_ACCEPT, nullptr, 0, on_info, &never),
            PMIX_SUCCESS, "join");
-        // Its answer is out when the server has answered something else.
+        // Its answer has been sent once the server has answered a later request.
         PMIx_Fence(&self, 1, nullptr, 0);
         die();
     }
@@ -455,7 +456,7 @@ void member_dies(const std::string& when, const std::string& terms) {
     meet(rest);
 }
 
-// The leader is killed when all others wait; `what`: rank 2 (or two of them) takes its place, nobody does,
+// The leader is killed when all others wait; `what`: rank 2 (or one of two) becomes the leader, none does, or
 // one aborts.
 void leader_dies(const std::string& what) {
     static Infos me;
@@ -467,7 +468,7 @@ void leader_dies(const std::string& what) {
         react(PMIX_GROUP_LEADER_FAILED, {PMIX_GROUP_CONSTRUCT_ABORT, nullptr, {}});
     listen(kGroupCodes);
     meet(all());
-    // One is invited that answers only once there is a new leader.
+    // One invited process answers only after there is a new leader.
     const pmix_rank_t late = size - 1;
     const std::vector<pmix_rank_t> rest = without({0});
     if (self.rank == 0) {
@@ -505,7 +506,7 @@ void leader_dies(const std::string& what) {
     meet(rest);
 }
 
-// Ranks leave, one by one; who stays is told. One is killed when it has just left.
+// Ranks leave, one by one; the remaining ones are notified. One is killed just after it has left.
 void leave() {
     listen(kGroupCodes);
     meet(all());

@@ -85,8 +85,8 @@ struct Came {
     bool has_affected = false;
     pmix_rank_t affected = PMIX_RANK_UNDEF;
     bool has_context_id = false;
-    int exit_code = -1;     ///< what the host says of the end of a process
-    bool internal = false;  ///< some key is not for handlers
+    int exit_code = -1;     ///< the host's report of the end of a process
+    bool internal = false;  ///< a key that handlers must not get
 };
 /// The answer of a handler to a code.
 struct Reaction {
@@ -149,7 +149,7 @@ inline void listen(std::vector<pmix_status_t> codes) {
             complain("register");
     }
 }
-/// From now on handlers of this code answer so.
+/// From now on handlers of this code give this answer.
 inline void react(pmix_status_t code, Reaction reaction) {
     const std::lock_guard guard(lock);
     reactions[code] = std::move(reaction);
@@ -244,7 +244,7 @@ inline Answer join(const char* group, pmix_rank_t leader, pmix_group_opt_t opt, 
     return answer;
 }
 
-/// All of `numbers` meet; every rank of them calls it.
+/// Synchronises the ranks `numbers`; each of them calls it.
 inline void meet(const std::vector<pmix_rank_t>& numbers) {
     const std::vector<pmix_proc_t> procs = ranks(numbers);
     is(PMIx_Fence(procs.data(), procs.size(), nullptr, 0), PMIX_SUCCESS, "fence");

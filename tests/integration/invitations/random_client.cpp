@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The protocol of groups by invitation, driven by chance: random_client SEED [ROUNDS]. All ranks draw the
-// same rounds from the seed: who leads, who is invited, who accepts, declines, keeps silent or is killed and
-// when, when the leader changes its mind, who would lead in the place of a leader that is killed, who answers
-// late, who leaves and who is killed meanwhile. Invariants: no call hangs; all survivors that learn of a
-// group learn of the same one, and of the same departures. Exits with 0 when it did; a failure names the
-// seed.
+// The protocol of groups by invitation, randomised: random_client SEED [ROUNDS]. All ranks derive the same
+// rounds from the seed: the leader, the invited processes, the ones that accept, decline, do not answer or
+// are killed and when, the time of an abort by the leader, the volunteers if the leader is killed, late
+// answers, and the processes that leave or are killed meanwhile. Invariants: no call hangs; all survivors
+// that learn of a group learn of the same one, and of the same departures. Exits with 0 if they hold; a
+// failure names the seed.
 #include <optional>
 #include <random>
 #include <sstream>
@@ -35,7 +35,7 @@ struct Round {
     pmix_rank_t leaver = 0;
     Leave leave = Leave::Leaves;
     int leave_delay = 0;        ///< microseconds between its call and its end
-    bool late_accepts = false;  ///< what those that kept silent answer in the end
+    bool late_accepts = false;  ///< the late answers of processes that did not answer
 };
 
 Round draw(std::mt19937& chance, std::mt19937& more, const std::vector<pmix_rank_t>& alive) {
@@ -91,7 +91,7 @@ std::string text_of(const std::vector<pmix_rank_t>& numbers) {
     return text.str();
 }
 
-/// Whether the group came about for this process; `answer` says which.
+/// Whether the group was formed for this process; `answer` identifies the group.
 bool play(const Round& round, const std::string& group, Answer& answer) {
     static Infos me;
     if (me.count() == 0) me.yes(PMIX_GROUP_LEADER);
@@ -117,7 +117,7 @@ bool play(const Round& round, const std::string& group, Answer& answer) {
             die();
         }
         if (round.leader_aborts) {
-            // Whenever it comes, all are told the same.
+            // Whenever it arrives, all get the same status.
             usleep(static_cast<useconds_t>(round.leader_delay));
             Infos infos;
             infos.text(PMIX_GROUP_ID, group.c_str()).procs(PMIX_EVENT_CUSTOM_RANGE, {self});
@@ -129,7 +129,7 @@ bool play(const Round& round, const std::string& group, Answer& answer) {
         return status == PMIX_SUCCESS || status == PMIX_ERR_PARTIAL_SUCCESS;
     }
     if (part == Part::Stays || part == Part::Silent) return false;
-    // A leader that dies before it has invited leaves nobody waiting.
+    // If a leader dies before it has invited, no process waits.
     {
         std::unique_lock guard(lock);
         const bool came = changed.wait_for(guard, round.leader_dies ? std::chrono::seconds(2) : kLimit, [&] {
@@ -209,7 +209,7 @@ void check(const Round& round, const std::string& group, const std::map<pmix_ran
     }
 }
 
-/// Silent members answer after the end: they get an error, and nobody waits.
+/// Members that did not answer in time answer after the end: they get an error, and no process waits.
 void answer_late(const Round& round, const std::string& group) {
     if (round.parts.at(self.rank) != Part::Silent) return;
     auto* answer = new Answer;
@@ -218,12 +218,12 @@ void answer_late(const Round& round, const std::string& group) {
                           nullptr, 0, on_info, answer),
        PMIX_SUCCESS, group + ": late answer");
     const pmix_status_t status = answer->wait();
-    // A leader that is to be killed may be there yet, and has not had its answers.
+    // A leader that will be killed may still exist, without its answers.
     if (round.late_accepts && !round.leader_dies)
         need(status != PMIX_SUCCESS, group + ": in it by a late answer");
 }
 
-/// The members as the server of this process knows them.
+/// The members according to the server of this process.
 std::vector<pmix_rank_t> members_of(const std::string& group) {
     char key[] = PMIX_QUERY_GROUP_MEMBERSHIP;
     char* keys[] = {key, nullptr};
@@ -243,13 +243,13 @@ std::vector<pmix_rank_t> members_of(const std::string& group) {
     return found;
 }
 
-/// One member leaves, and perhaps somebody is killed; all others come to know the same members. Takes those
-/// that are killed out of `alive`.
+/// One member leaves, and perhaps another is killed; all others get the same members. Removes killed members
+/// from `alive`.
 void leave(const Round& round, const std::string& group, const std::map<pmix_rank_t, std::string>& told,
            std::vector<pmix_rank_t>& alive) {
     const auto in = [&](pmix_rank_t one) { return told.contains(one) && !told.at(one).empty(); };
     if (!in(round.leaver)) return;
-    // Servers have told of members that were killed before, where that was asked for.
+    // Servers have reported members that were killed before, if requested.
     std::vector<pmix_rank_t> rest;
     for (const auto& [one, text] : told) {
         if (one != round.leaver && !text.empty()) rest.push_back(one);
@@ -311,7 +311,7 @@ int main(int argc, char** argv) {
     for (int number = 0; number < rounds && !failed; ++number) {
         const std::string group = "random." + std::to_string(seed) + "." + std::to_string(number);
         const Round round = draw(chance, more, alive);
-        // Kept: an answer may still come when a round that failed is over.
+        // Kept: an answer may still arrive after a failed round.
         auto* answer = new Answer;
         const bool in = play(round, group, *answer);
         std::erase_if(alive, [&](pmix_rank_t one) { return dies(round, one); });
@@ -326,7 +326,7 @@ int main(int argc, char** argv) {
         check(round, group, told);
         answer_late(round, group);
         leave(round, group, told, alive);
-        // The next leader may have ended before this process begins: what it would lead is drawn anew.
+        // The next leader may have ended before this process begins: its round is drawn again.
         react(PMIX_GROUP_LEADER_FAILED, {PMIX_SUCCESS, nullptr, {}});
         meet(alive);
     }

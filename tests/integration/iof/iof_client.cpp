@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The client of iof_test.cpp: pulls output, or pushes input, with the directives that its words name, and
-// prints what came of it. Words: what, namespace, rank, channels (o, e, d, i, all), then directives. It goes
-// on to the next step (deregister, the end) at each line of its stdin.
+// The client of iof_test.cpp: pulls output, or pushes input, with the directives in its words, and prints the
+// results. Words: action, namespace, rank, channels (o, e, d, i, all), then directives. It proceeds to the
+// next step (deregister, the end) at each line of its stdin.
 #include <malloc.h>
 #include <pmix.h>
 #include <pmix_tool.h>
@@ -258,14 +258,14 @@ void push(const pmix_proc_t& target, const std::string& text, const Directives& 
     say("PUSHED " + name_of(status));
 }
 
-/// All ways in which a push may answer.
+/// All possible answers of a push.
 void push_forms(const pmix_proc_t& target, const std::string& text) {
     std::string bytes = text;
     pmix_byte_object_t object{bytes.data(), bytes.size()};
     Answer answer;
     pmix_status_t status = PMIX_SUCCESS;
     {
-        // A callback inside the call would wait for this lock for ever.
+        // A callback inside the call would deadlock on this lock.
         const std::lock_guard guard(lock);
         status = PMIx_IOF_push(&target, 1, &object, nullptr, 0, Answer::done, &answer);
         if (status != PMIX_SUCCESS) say("PUSHED " + name_of(status) + " at once");
@@ -273,7 +273,7 @@ void push_forms(const pmix_proc_t& target, const std::string& text) {
     answer.wait();
     status = PMIx_IOF_push(&target, 1, &object, nullptr, 0, nullptr, nullptr);
     say("BLOCKING " + name_of(status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status));
-    // Neither bytes nor a directive; a number of bytes that are not there.
+    // Neither bytes nor a directive; a length without bytes.
     pmix_byte_object_t missing{nullptr, 5};
     for (pmix_byte_object_t* bytes_of : {static_cast<pmix_byte_object_t*>(nullptr), &missing}) {
         Answer refused;
@@ -292,8 +292,8 @@ void pull_often(const pmix_proc_t& source) {
     say("PULLS " + std::to_string(count));
 }
 
-/// A tool that says that it shows the output of its jobs, and spawns so many with these directives, the next
-/// at each line of its stdin.
+/// A tool that declares that it shows the output of its jobs, and spawns that many with these directives, the
+/// next at each line of its stdin.
 int spawn(int count, const Directives& directives) {
     pmix_proc_t self;
     Directives init;
@@ -312,7 +312,7 @@ int spawn(int count, const Directives& directives) {
             PMIx_Spawn(directives.infos.data(), directives.infos.size(), &app, 1, nspace);
         say("SPAWNED " + name_of(status));
         wait_for_line();
-        // The first ones make what is made once.
+        // The first ones do one-time allocations.
         if (i == count / 2) before = mallinfo2().uordblks;
     }
     say("GREW " + std::to_string(static_cast<int64_t>(mallinfo2().uordblks - before)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A host that forwards: records what iof_pull and push_stdin were called with, and delivers output.
+// A host that forwards: records the arguments of iof_pull and push_stdin, and delivers output.
 #pragma once
 
 #include <gtest/gtest.h>

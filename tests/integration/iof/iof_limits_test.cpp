@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The cost of a reader that does not read, dropped and counted output, no other loss or duplicate, and
-// hostile peers.
+// The cost of a reader that does not read, counted drops of output, no other loss or duplicate, and hostile
+// peers.
 #include <pmix_tool.h>
 
 #include <csignal>
@@ -75,7 +75,7 @@ TEST_F(IofLimits, ASlowReaderSlowsTheWriter) {
     const std::string block(size_t{64} << 10, 'x');
     for (int i = 0; i < 200; ++i)
         deliveries.send(other_, 0, kOut, block);
-    // The window and the sockets take some; the host keeps the rest.
+    // The window and the sockets hold some; the host keeps the rest.
     EXPECT_FALSE(deliveries.wait(200, 0.3));
     const size_t taken = deliveries.done();
     EXPECT_LT(taken, 100u);
@@ -145,7 +145,7 @@ TEST_F(IofLimits, InputThatTheHostRefusesIsDroppedAsRequested) {
             const auto done = [](pmix_status_t, void* count) { ++*static_cast<std::atomic<size_t>*>(count); };
             EXPECT_EQ(PMIx_IOF_push(&target, 1, &objects[i], directives, 2, done, &answered), PMIX_SUCCESS);
         }
-        // The query comes after them. Two are with the host, and no more than the cache waits.
+        // The query comes after them. Two are at the host, and no more waits than fits into the cache.
         const size_t lost = dropped() - dropped_before;
         dropped_before += lost;
         EXPECT_EQ(lost, (kBlocks - 2) * kBlock - cache);
@@ -172,7 +172,8 @@ TEST_F(IofLimits, AReaderThatDiesFreesTheWriter) {
     EXPECT_TRUE(deliveries.wait(200));
 }
 
-/// A tool spawns jobs one after the other and shows them; how much more memory it uses after the second half.
+/// A tool spawns jobs one after the other and shows their output; returns the growth of its memory in the
+/// second half.
 long growth_of_spawner(IofUpcalls& upcalls, Host& host, const Host::Job& job, int count,
                        const std::vector<std::string>& directives) {
     std::vector<std::string> words{"spawn", std::to_string(count)};
@@ -218,7 +219,7 @@ TEST_F(IofLimits, RequestsAreBounded) {
     auto client = host_.start_program(job_, 0, IOF_CLIENT, {"often", other_.nspace, "0", "o"});
     EXPECT_EQ(client.line(60), "PULLS 1024");
     EXPECT_EQ(client.wait(60), 0);
-    // They went with the process.
+    // They were freed with the process.
     auto second = host_.start_program(job_, 1, IOF_CLIENT, {"pull", other_.nspace, "0", "o"});
     EXPECT_EQ(second.line(), "PULLED SUCCESS");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forwarded output and input between a host and its clients: who gets what, in which form, and what the host
-// is asked (Standard: IO Forwarding).
+// Forwarded output and input between a host and its clients: readers, the form of their output, and the
+// requests to the host (Standard: IO Forwarding).
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -72,7 +72,7 @@ TEST_F(Iof, AClientGetsOnlyTheOutputThatItPulled) {
     EXPECT_EQ(pulls[0].uid, geteuid());
     EXPECT_TRUE(pulls[0].has(PMIX_GRPID));
     end(client);
-    // The host is told to stop, for the same processes.
+    // The host is requested to stop, for the same processes.
     ASSERT_TRUE(upcalls_->wait_for_pulls(2));
     EXPECT_TRUE(upcalls_->pulls()[1].has(PMIX_IOF_STOP));
     EXPECT_EQ(upcalls_->pulls()[1].rank, 1u);
@@ -125,7 +125,7 @@ TEST_F(Iof, InvalidPullsAreRefusedWithoutAskingTheHost) {
     refused("-", {}, "BAD_PARAM");
     refused("o", {"wrong"}, "BAD_PARAM");
     refused("o", {"nobody"}, "BAD_PARAM");
-    // The server finds this one, so the callback tells of it.
+    // The server detects this one, so the callback reports it.
     pull("*", "o", {"oldest", "newest"}, "pull", "PULLED BAD_PARAM").signal(SIGKILL);
     EXPECT_TRUE(upcalls_->pulls().empty());
 }
@@ -223,7 +223,7 @@ TEST_F(Iof, TheClientTagsLines) {
 
 TEST_F(Iof, APullChoosesTheFormOfItsOutput) {
     covers("TLO-22", "TLO-23", "TLO-27");
-    // Each reader has its own form of the same bytes: the server passes them on as they are.
+    // Each reader formats the same bytes itself: the server passes them on unchanged.
     auto tagged = pull("1", "o", {"copy", "tag"});
     const std::string words = other_.nspace + ",1]<stdout>: a<b\\n]";
     const auto read = [&](Process& client) {
@@ -344,7 +344,7 @@ TEST_F(Iof, RedirectedOutputReturnsToItsDestinationWhenTheReaderEnds) {
         redirecting.signal(SIGKILL);
         EXPECT_EQ(redirecting.wait(), 128 + SIGKILL);
     }
-    // The host hears of it.
+    // The host is notified.
     ASSERT_TRUE(upcalls_->wait_for_pulls(4));
     EXPECT_TRUE(upcalls_->pulls()[3].has(PMIX_IOF_STOP));
     deliver(shown, 0, kOut, "after\n");
@@ -526,8 +526,8 @@ TEST_F(Iof, StdinIsForwardedToItsEnd) {
 
 TEST_F(Iof, AHostMayEndTheInput) {
     covers("IOF-08");
-    // As PRRTE does of its end; others may want no more of it. Neither is a failure, for which prun ends its
-    // job.
+    // As PRRTE does for its end; others may refuse further input. Neither is a failure, at which prun would
+    // end its job.
     const std::string words = IOF_CLIENT " push_stdin " + other_.nspace + " 0 - stdin";
     upcalls_->answer = PMIX_SUCCESS;
     upcalls_->answer_to_end = PMIX_ERR_IOF_COMPLETE;
@@ -544,7 +544,7 @@ TEST_F(Iof, AHostMayEndTheInput) {
     const auto pushes = upcalls_->pushes();
     ASSERT_EQ(pushes.size(), before + 2) << "what it had read, and the end";
     EXPECT_TRUE(pushes.back().has(PMIX_IOF_COMPLETE));
-    // A host that fails is one.
+    // A failing host is a failure.
     upcalls_->answer_to_bytes = PMIX_ERR_NOT_FOUND;
     auto failing = host_->start_program(job_, 0, "/bin/sh", {"-c", "exec " + words + " </dev/zero"});
     EXPECT_EQ(failing.line(), "PUSHED SUCCESS");
@@ -574,7 +574,7 @@ TEST_F(Iof, StdinIsBufferedBySizeAndByTime) {
     ASSERT_GE(upcalls_->pushes().size(), 2u);
     EXPECT_EQ(upcalls_->pushes()[0].bytes, "aaaabbbb");
     const size_t before = upcalls_->pushes().size();
-    // Its input stays open: only the time has come.
+    // Its input stays open: only the timer has expired.
     auto timed = host_->start_program(
         job_, 1, "/bin/sh",
         {"-c", "(printf cccc; exec head -n 1 3>&1 >/dev/null) | exec " + words + "1000 btime=1"});
@@ -609,7 +609,7 @@ TEST_F(Iof, APushStopsForwardingOfStdin) {
 
 TEST_F(Iof, StoppingStdinDoesNotWaitForTheHost) {
     covers("IOF-08");
-    // PRRTE's prterun stops it on the thread that would have to take what was read. The input stays open.
+    // PRRTE's prterun stops it on the thread that would have to accept the data read. The input stays open.
     upcalls_->hold();
     auto client = host_->start_program(
         job_, 0, "/bin/sh",
@@ -626,7 +626,7 @@ TEST_F(Iof, StoppingStdinDoesNotWaitForTheHost) {
 
 TEST_F(Iof, StdinIsPushedInPiecesOfBoundedSize) {
     covers("IOF-07");
-    // PRRTE copies what is pushed into a buffer of its own without a look at its length.
+    // PRRTE copies pushed data into its own buffer without a check of the length.
     auto client = host_->start_program(
         job_, 0, "/bin/sh",
         {"-c", "head -c 100000 /dev/zero | exec " IOF_CLIENT " push_stdin " + other_.nspace + " 0 - stdin"});

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A client that the tests of muster start: it does what its first argument says, and exits 0 when all was
-// well.
+// A client for the tests of muster: the first argument selects the test; exits with 0 on success.
 #include <pmix.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -88,7 +87,7 @@ static void apps(char** argv) {
     expect(number(me.rank, PMIX_APP_SIZE) == (uint32_t)atoi(argv[4]), PMIX_APP_SIZE);
 }
 
-// Each gets what the last rank posts, before and after that has posted it; no fence carries it.
+// Each gets the last rank's data, before and after it has posted them; no fence carries them.
 static void modex(void) {
     const uint32_t size = number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
     pmix_proc_t last;
@@ -107,8 +106,8 @@ static void modex(void) {
     expect(PMIx_Fence(NULL, 0, NULL, 0) == PMIX_SUCCESS, "fence");
 }
 
-// Odd and even ranks fence among themselves, naming the members in different orders; then all, within a time
-// limit that rank 0 does not keep.
+// Odd and even ranks fence among themselves, naming the members in different orders; then all, with a time
+// limit that rank 0 exceeds.
 static void fences(void) {
     const uint32_t size = number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
     pmix_proc_t members[64];
@@ -130,8 +129,7 @@ static void fences(void) {
     }
     PMIX_INFO_DESTRUCT(&info);
     expect(PMIx_Fence(members, count, NULL, 0) == PMIX_SUCCESS, "fence after the time limit");
-    // No one may go before all have seen their time limit. By name, so that it is not the fence that is
-    // waited for.
+    // No process may leave before all have timed out. By name, so that it is a different fence.
     for (count = 0; count < size && count < 64; ++count)
         PMIX_LOAD_PROCID(&members[count], me.nspace, (pmix_rank_t)count);
     expect(PMIx_Fence(members, count, NULL, 0) == PMIX_SUCCESS, "fence of all by name");
@@ -156,7 +154,7 @@ static void until(_Atomic int* what) {
     expect(*what != 0, "waited in vain");
 }
 
-// Rank 1 dies; the others hear of it, and go on without it.
+// Rank 1 dies; the others are notified, and continue without it.
 static void survive(void) {
     const uint32_t size = number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
     pmix_status_t code = PMIX_ERR_PROC_ABORTED_BY_SIG;
@@ -173,7 +171,7 @@ static void survive(void) {
     expect(PMIx_Fence(left, count, NULL, 0) == PMIX_SUCCESS, "fence of those that are left");
 }
 
-// Data gathered on one node before the launch are on all nodes: every process has the same key.
+// Data gathered on one node before the launch are available on all nodes: every process has the same key.
 static void set_up(void) {
     char id[PMIX_MAX_NSLEN + 8];
     const char* shown = NULL;
@@ -210,7 +208,7 @@ static void on_published(pmix_status_t status, void* data) {
     published = 1;
 }
 
-// While the host cannot answer an upcall (the launcher is stopped), its servers serve on.
+// While the host cannot answer an upcall (the launcher is stopped), its servers continue to serve.
 static void upcalls(void) {
     pmix_info_t info;
     pmix_proc_t other;
@@ -243,7 +241,7 @@ static void on_fenced(pmix_status_t status, void* data) {
 static void on_controlled(pmix_status_t status, pmix_info_t* info, size_t count, void* data,
                           pmix_release_cbfunc_t release, void* release_data) {
     (void)info, (void)count, (void)data;
-    // muster's processes stay where they are.
+    // muster's processes do not move.
     expect(status == PMIX_ERR_NOT_SUPPORTED || status == PMIX_SUCCESS, "job control");
     if (release != NULL) release(release_data);
     controlled = 1;
@@ -255,7 +253,7 @@ static long long now(void) {
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-// Publishes the time of something that this rank has done in this round.
+// Publishes the time of an action of this rank in this round.
 static void tell(const char* what, int round) {
     char key[64], text[32];
     pmix_info_t info;
@@ -266,7 +264,7 @@ static void tell(const char* what, int round) {
     PMIX_INFO_DESTRUCT(&info);
 }
 
-// Waits for that of another rank.
+// Waits for the time of another rank.
 static long long told(const char* what, uint32_t rank, int round) {
     pmix_pdata_t word;
     pmix_info_t wait[2];
@@ -283,8 +281,8 @@ static long long told(const char* what, uint32_t rank, int round) {
     return time;
 }
 
-// Asks for a checkpoint and restart, which may move processes, only between collectives: each process has
-// said that its own has ended before the request, and begins the next when the request was answered.
+// Requests a checkpoint and restart, which may move processes, only between collectives: each process has
+// reported the end of its own before the request, and begins the next after the answer.
 static void move(void) {
     const uint32_t size = number(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE);
     pmix_info_t directives[2];
@@ -321,7 +319,7 @@ static void move(void) {
     PMIX_INFO_DESTRUCT(&directives[1]);
 }
 
-// Rank 1 fails argv[2] times, by argv[3]; the process that comes after is like any other of the job.
+// Rank 1 fails argv[2] times, by argv[3]; the restarted process is like any other of the job.
 static void restarts(int times, const char* how) {
     const uint32_t life = number(me.rank, PMIX_REINCARNATION);
     char key[] = "life", got[16], wanted[16];
@@ -399,7 +397,7 @@ int main(int argc, char** argv) {
     } else if (strcmp(what, "preloaded") == 0) {
         preloaded();
     } else if (strcmp(what, "absent") == 0) {
-        // A rank that has ended will never come: better an error than to wait for it.
+        // A rank that has ended will never call: an error is better than a wait.
         expect(PMIx_Fence(NULL, 0, NULL, 0) == PMIX_ERR_LOST_CONNECTION, "fence with one that never came");
     } else if (strcmp(what, "abort") == 0) {
         if ((int)me.rank == one) PMIx_Abort(42, "no more", NULL, 0);
@@ -411,7 +409,7 @@ int main(int argc, char** argv) {
         if ((int)me.rank == one) pause();
     } else if (strcmp(what, "signal") == 0) {
         if ((int)me.rank == one) {
-            signal(SIGSEGV, SIG_DFL);  // a sanitizer takes it for a fault of its own
+            signal(SIGSEGV, SIG_DFL);  // a sanitizer treats it as its own fault
             kill(getpid(), SIGSEGV);
         }
         PMIx_Fence(NULL, 0, NULL, 0);

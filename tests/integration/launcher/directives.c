@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Spawns a job as its arguments say, and waits for its end:
+// Spawns a job according to its arguments, and waits for its end:
 //   directives RANKS ATTRIBUTE... -- PROGRAM [ARGUMENT...] [-- RANKS ATTRIBUTE... -- PROGRAM2 ...]
 // "ENV:NAME=VALUE" among the attributes is a variable of the program. An attribute is NAME (true), NAME=TEXT
 // or NAME:=NUMBER, or one of these behind + (required), of the job in front of the first program, of the
@@ -50,7 +50,7 @@ static void read_attribute(char* word, pmix_info_t* info) {
     if (required) PMIX_INFO_REQUIRED(info);
 }
 
-// Reads one program from `argv`; how many words it took.
+// Reads one program from `argv`; returns the number of consumed words.
 static int read_app(char** argv, pmix_app_t* app, pmix_info_t* info, size_t* count) {
     int at = 0;
     PMIX_APP_CONSTRUCT(app);

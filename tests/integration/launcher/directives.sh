@@ -1,21 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# directives.sh CASE MUSTER EXAMPLES DIRECTIVES - what muster does with the directives of a spawn, and with the
-# options of the same meaning.
+# directives.sh CASE MUSTER EXAMPLES DIRECTIVES - the effects of the directives of a spawn, and of the equivalent options.
 set -uo pipefail
 case_name=$1 muster=$2 examples=$3 directives=$4
 
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/harness.sh"
 
-# nodes_are NODES: those of the ranks of the job whose hello is in out, in the order of ranks.
+# nodes_are NODES: the nodes of the ranks of the job whose hello is in out, in the order of ranks.
 nodes_are() {
     local nodes
     nodes=$(sed -n 's/.*hello from rank \([0-9]*\) of .* on node\([0-9]*\).*/\1 \2/p' out | sort -n | sed 's/.* //' | tr -d '\n')
     [ "$nodes" = "$1" ] || wrong "the nodes of the ranks are $nodes, not $1: $(cat out)"
 }
 
-# refused STATUS ARGUMENT...: muster runs a program whose spawn ends so.
+# refused STATUS ARGUMENT...: muster runs a program whose spawn fails with STATUS.
 refused() {
     local wanted=$1
     shift
@@ -23,7 +22,7 @@ refused() {
     out_has "^REFUSED $wanted\$"
 }
 
-# A muster that serves, for the tools of a case; its process is `server`.
+# A persistent muster for the tools of a case; its process is `server`.
 serve() {
     "$muster" serve "$@" --report-uri uri >serve.out 2>serve.err &
     server=$!
@@ -34,7 +33,7 @@ end_server() {
     wait "$server" || wrong "the server ended with $?"
 }
 
-# The slots of a node for which none were named.
+# The default slots of a node.
 cores() { "$muster" -n 1 --display allocation true 2>&1 | sed -n 's/.*: \([0-9]*\) slots\{0,1\},.*/\1/p'; }
 
 case $case_name in
@@ -54,7 +53,7 @@ slots)
     nodes_are 100
     run 1 --launcher muster --host moon true
     err_has "there is no node 'moon'; the nodes are "
-    # A bound holds where processes may exceed the slots.
+    # The maximum applies if processes may exceed the slots.
     printf 'node1 slots=1 max_slots=2\nnode0 slots = 1 max-slots = 3\n' >bounds
     run 0 -n 5 --nodes 2 --hostfile bounds "$examples/hello"
     nodes_are 11000
@@ -69,7 +68,7 @@ slots)
     refused PMIX_ERR_OUT_OF_RESOURCE -n 1 --nodes 2 "$directives" 5 PMIX_HOSTFILE="$work/bounds" -- true
     run 0 -n 1 --nodes 2 "$directives" 4 PMIX_HOSTFILE="$work/bounds" -- "$examples/hello"
     nodes_are 1100
-    # The same of a spawn. The spawner has a slot of its own, which counts where its node is meant.
+    # The same for a spawn. The spawner occupies a slot, which counts on its node.
     run 0 -n 1 --nodes 3 "$directives" 4 PMIX_HOST=node2:2,node1:2 PMIX_NO_OVERSUBSCRIBE -- "$examples/hello"
     nodes_are 2211
     out_has '^ENDED PMIX_SUCCESS$'
@@ -78,7 +77,7 @@ slots)
     lines err 1
     run 0 -n 1 --nodes 2 "$directives" 3 PMIX_HOSTFILE="$work/hosts" -- "$examples/hello"
     nodes_are 110
-    # A tool's job at a muster that runs.
+    # A tool's job at a running muster.
     serve --nodes 2
     run 0 --attach "$server" -n 4 --host node1:3,node0 "$examples/hello" </dev/null
     nodes_are 1110
@@ -168,14 +167,14 @@ display)
     err_has '^  rank 0 on .*: processors [0-9]+$'
     lines err 2
     run 2 -n 1 --display moon true
-    # The same of a spawn: the spawner is in the way.
+    # The same for a spawn: the spawner occupies a slot.
     run 0 -n 1 --nodes 2 "$directives" 2 PMIX_DISPLAY_MAP_DETAILED PMIX_DISPLAY_ALLOCATION PMIX_REPORT_BINDINGS \
         PMIX_DISPLAY_TOPOLOGY=node1 PMIX_HOST=node0:2 -- echo said
     err_has '^    rank 1: program 0 \(echo\), local rank 1, node rank 2, not bound$'
     err_has '^  node0: 2 slots, 1 in use by other jobs$'
     err_has '^  node1: .* hwthreads$'
     err_has '^  rank 0 on node0: not bound$'
-    # A tool that takes the job's standard error gets them there.
+    # A tool that receives the job's standard error gets them there.
     serve --nodes 2
     run 0 --attach "$server" -n 2 --display map,bindings,allocation,topology echo said </dev/null
     err_has '^Map of job'
@@ -196,7 +195,7 @@ restarts)
             lines err 2
         done
     done
-    # More often than is allowed.
+    # More often than allowed.
     run 3 -n 3 --max-restarts 2 sh -c '[ "$PMIX_RANK" != 1 ] && exec sleep 61; echo once; exit 3'
     lines out 3
     err_has 'rank 1 .* exited with status 3 before it called PMIx_Init$'
@@ -208,24 +207,24 @@ restarts)
     lines err 8
     lines life.1 5
     run 1 -n 1 --continuous --max-restarts 0 false
-    # A process that is ended on purpose is not started again, nor any of a job that ends.
+    # A process that is terminated on request is not restarted, nor any process of a job that ends.
     run 42 -n 2 --continuous "$client" abort 1
     start -n 2 --continuous sh -c 'echo up; exec sleep 61'
     until_true '[ "$(grep -c up out)" = 2 ]'
     kill -TERM "$background"
     ended_with 143
     lines out 2
-    # One that is about to be started again does not keep the job.
+    # A pending restart does not keep the job alive.
     start -n 1 --continuous false
     until_true 'grep -q "restart 9)" err'
     kill -TERM "$background"
     ended_with 143
-    # A restarted process has the end of the file for its input, a directory of its own, and its output.
+    # A restarted process has end-of-file as its input, its own directory, and its output.
     echo words | timeout 60 "$muster" -n 1 --max-restarts 1 \
         sh -c 'cat; [ -e again ] || { : >again; exit 1; }; echo done' >out 2>err || wrong "input: $(cat err)"
     [ "$(cat out)" = "words
 done" ] || wrong "the input is another: $(cat out)"
-    # The same of a spawn.
+    # The same for a spawn.
     run 0 -n 1 --nodes 2 "$directives" 3 PMIX_MAX_RESTARTS:=1 -- "$client" restarts 1 kill
     out_has '^life 1 of rank 1$'
     out_has '^ENDED PMIX_SUCCESS$'
@@ -250,7 +249,7 @@ preload)
     PATH=$(dirname "$client"):$PATH run 0 -n 1 "$directives" 2 PMIX_PRELOAD_BIN PMIX_PRELOAD_FILES=data,link -- \
         launcher_client preloaded
     out_has '^ENDED PMIX_SUCCESS$'
-    # A program that is started again finds them again.
+    # A restarted program finds them again.
     run 0 -n 1 --max-restarts 1 --preload-files "$work/data" \
         sh -c 'ls $TMPDIR/muster-*/node0/1/0; [ -e again ] || { : >again; exit 1; }'
     [ "$(cat out)" = 'data
@@ -276,7 +275,7 @@ data' ] || wrong "the files are others: $(cat out)"
         done
     fi
     ;;
-output) # how the output of a spawned job looks, and where it goes
+output) # the format and destination of a spawned job's output
     run 0 -n 1 "$directives" 1 PMIX_IOF_TAG_OUTPUT -- echo said
     out_has '^\[.*2,0\]<stdout>: said$'
     run 0 -n 1 "$directives" 1 PMIX_IOF_RANK_OUTPUT -- echo said
@@ -302,7 +301,7 @@ output) # how the output of a spawned job looks, and where it goes
     ;;
 timeout)
     client=$(dirname "$directives")/launcher_client
-    # One of the programs that are looked for, and none of them.
+    # One of the searched programs, and none of them.
     mkdir with without
     for tool in sh sleep timeout head grep dirname; do
         ln -s "$(command -v $tool)" with/$tool
@@ -326,12 +325,12 @@ timeout)
     run 124 -n 1 --timeout 0.5 --report-state-on-timeout "$client" signal 9
     err_has '^  rank 0 on .*: .*CONNECTED'
     lines err 3
-    # A real stack, where this machine has the program and lets it look.
+    # A real stack, if this machine has the program and permits it.
     if command -v gdb >/dev/null && [ "$(cat /proc/sys/kernel/yama/ptrace_scope 2>/dev/null || echo 0)" = 0 ]; then
         run 124 -n 1 --timeout 0.5 --get-stack-traces sleep 61
         err_has '#[0-9]+ .*(sleep|clone|\?\?|main)'
     fi
-    # The same of a spawn.
+    # The same for a spawn.
     PATH=$work/with run 0 -n 1 --nodes 2 "$directives" 2 PMIX_JOB_TIMEOUT:=1 PMIX_TIMEOUT_REPORT_STATE \
         PMIX_TIMEOUT_STACKTRACES -- sleep 61
     out_has '^ENDED PMIX_ERR_TIMEOUT$'
@@ -342,14 +341,14 @@ timeout)
     err_has '^State of job .*@1$'
     end_server
     ;;
-realms) # what a host gives of session, job, nodes and processes
+realms) # the host's data of session, job, nodes and processes
     realms=$(dirname "$directives")/launcher_realms
     host=$(uname -n)
     run 0 -n 4 --nodes 2 --host node0:3,node1:5 "$realms" 8 node0,node1 3,5 '(vector,(0,1,3),(1,1,1))'
     run 0 -n 6 --nodes 3 --map-by node "$realms" "$((3 * $(cores) > 6 ? 3 * $(cores) : 6))" node0,node1,node2 \
         "$(cores),$(cores),$(cores)" '(vector,(0,3,1),(0,3,1))'
     run 0 -n 1 --host localhost:4 "$realms" 4 "$host" 4 '(vector,(0,1,1))'
-    # No fewer than run.
+    # Not fewer than are running.
     run 0 -n 3 --host localhost:2 "$realms" 3 "$host" 2 '(vector,(0,1,3))'
     run 0 -n 1 --nodes 2 "$directives" 4 PMIX_HOST=node0:1,node1:1 -- "$realms" 5 node0,node1 1,1 '(vector,(0,2,2))'
     out_has '^ENDED PMIX_SUCCESS$'
@@ -387,9 +386,9 @@ disconnected) # PMIX_COSPAWN_APP
     for rank in 0 1; do out_has "^.*@2 has app of 2, rank $rank\$"; done
     for rank in 0 1 2; do out_has "^.*@3 has beside of 3, rank $rank\$"; done
     out_has '^ENDED PMIX_SUCCESS$'
-    # One that cannot be started takes the application with it.
+    # If one cannot be started, the application ends too.
     refused PMIX_ERR_JOB_EXE_NOT_FOUND -n 1 "$directives" 1 -- sleep 61 -- 1 PMIX_COSPAWN_APP -- ./no-program
-    # Alone it is the job.
+    # Without other programs it is the job.
     run 0 -n 1 "$directives" 2 PMIX_COSPAWN_APP -- sh -c "$facts" alone
     out_has '^.*@2 has alone of 2, rank 1$'
     ;;
@@ -403,7 +402,7 @@ environment) # PMIX_FWD_ENVIRONMENT, of the job or of one program
     run 0 -n 1 env MARK=here "$directives" 1 -- sh -c "$says" -- 1 +PMIX_FWD_ENVIRONMENT -- sh -c "$says"
     out_has '^mark , rank 0 of .*@2,'
     out_has '^mark here, rank 1 of .*@2,'
-    # The caller has done it, in its way.
+    # The caller has done it in its own way.
     run 0 -n 1 env MARK=here "$directives" 1 PMIX_FWD_ENVIRONMENT +PMIX_ENVARS_HARVESTED -- sh -c "$says"
     out_has '^mark , rank 0 of .*@2,'
     # A variable of its own wins.
@@ -428,7 +427,7 @@ required) # none of them is ignored
         run 0 -n 1 "$directives" 1 "PMIX_$attribute" -- true
         out_has '^ENDED PMIX_SUCCESS$'
     done
-    # An attribute that is passed over without effect is one of these, or described above.
+    # An attribute that is ignored is one of these, or described above.
     listed=$(sed -n '/^bool is_remark/,/^}/p; /^bool is_without_effect/,/^}/p' "$here/../../../tools/muster/host/spawn.cpp" |
         grep -o 'PMIX_[A-Z_]*' | grep -v PMIX_INFO | sort -u)
     for attribute in $listed; do

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A launcher for tests of its services: it remembers what they answer, tell and show.
+// A launcher for tests of its services: it records their answers, notices and output.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ inline Job job_of(unsigned ranks, unsigned nodes, const std::string& nspace = "j
     return job;
 }
 
-/// A launcher that only remembers.
+/// A launcher that only records.
 class FakeLauncher {
   public:
     struct Answer {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# handover.sh CASE MUSTER - muster where the processes are on several machines. srun and prterun are scripts in a folder of the test,
-# the only one in PATH: they write their arguments, one a line, and the environment.
+# handover.sh CASE MUSTER - muster with processes on several machines. srun and prterun are scripts in a folder of the test,
+# the only one in PATH: they write their arguments, one per line, and the environment.
 set -uo pipefail
 case_name=$1 muster=$2
 
@@ -11,7 +11,7 @@ unset "${!SLURM_@}" MUSTER_LAUNCHER
 mkdir bin
 for program in timeout head cat env hostname sh; do ln -s "$(type -P $program)" bin; done
 
-# fake NAME...: these launchers are there; without any, none.
+# fake NAME...: these launchers exist; without arguments, none.
 fake() {
     local name
     rm -f bin/srun bin/prterun
@@ -113,7 +113,7 @@ inside) # a step: no launcher is started from there
     alone 1 "${allocation[@]}" SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=1 -- -n 1 --host n2 sh -c 'echo here'
     err_has "there is no node 'n2'"
     stays_here
-    # The variable that muster sets for whatever it has become keeps the next muster on its machine.
+    # The variable that muster sets for the launcher that it executes keeps the next muster on its machine.
     printf '#!/bin/bash\nwhile [ $# -gt 0 ] && [ "$1" != %q ]; do shift; done\nexec "$@"\n' "$muster" >bin/srun
     alone 0 "${allocation[@]}" -- -n 1 "$muster" -n 2 sh -c 'echo here'
     lines out 2
@@ -123,7 +123,7 @@ inside) # a step: no launcher is started from there
     arguments_are --mpi=pmix -n1 -N1 --overlap --kill-on-bad-exit=1 --input=0 --export=ALL prog
     environment_has MUSTER_LAUNCHER=muster
     ;;
-machines) # that --host or a file of hosts names: prterun
+machines) # named by --host or a hostfile: prterun
     fake prterun
     alone 5 PMIX_RANK=3 -- -n 4 --host n1.invalid:2,localhost --bind-to core prog x
     arguments_are --bind-to core -n 4 --host n1.invalid:2,localhost prog x
@@ -137,7 +137,7 @@ machines) # that --host or a file of hosts names: prterun
     err_has '^muster: other machines are named \(n1.invalid, n2.invalid, n3.invalid, n4.invalid and 2 more\): running '
     alone 5 MUSTER_LAUNCHER=prterun -- -n 1 prog
     err_has '^muster: running prterun -n 1 prog$'
-    # Nodes that are pretended have names of their own.
+    # Simulated nodes have their own names.
     alone 0 -- --nodes 2 --host node1:1 sh -c 'echo here'
     lines out 1
     stays_here

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command lines of srun and prterun that muster's becomes.
+// The command lines of srun and prterun, translated from muster's.
 #include "tools/muster/handover/handover.hpp"
 
 #include <dlfcn.h>
@@ -42,7 +42,7 @@ std::string without(std::string text, const std::string& part) {
     return at == std::string::npos ? text : text.erase(at, part.size());
 }
 
-/// The arguments of srun without those of every command.
+/// The arguments of srun, except the common ones.
 std::string srun(const Words& arguments, unsigned count = 3) {
     std::string text = srun_command(read(arguments), nodes(count)).text();
     for (const char* part : {"srun --mpi=pmix", " --kill-on-bad-exit=1", " --export=ALL"})
@@ -233,7 +233,7 @@ TEST(LauncherPrterun, OptionsOfTheJob) {
               "--allow-run-as-root --prefix /x p");
 }
 
-/// prterun does not start with Muster's library, and ranks are to have it.
+/// prterun does not start with Muster's library, but ranks need it.
 TEST(LauncherPrterun, TheLibraryIsThatOfTheRanksAlone) {
     Dl_info library{};
     ASSERT_NE(dladdr(reinterpret_cast<const void*>(&PMIx_Get_version), &library), 0);
@@ -257,7 +257,7 @@ TEST(LauncherPrterun, TheLibraryIsThatOfTheRanksAlone) {
     }
 }
 
-/// PRRTE refuses such a list behind another policy.
+/// PRRTE refuses such a list after another policy.
 TEST(LauncherPrterun, AListOfProcessorsIsAPolicy) {
     EXPECT_EQ(prterun({"--cpu-list", "0,1", "--oversubscribe", "p"}), "--map-by PE-LIST=0,1:OVERSUBSCRIBE p");
     EXPECT_EQ(prterun({"--map-by", "pe-list=0,1:HWTCPUS", "p"}), "--map-by pe-list=0,1:HWTCPUS p");

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
 # Functions of the tests of muster; to be sourced. `muster` is the program. The test's directory becomes the
-# current one, and TMPDIR is below it. finish ends the test: nothing may be left of it, no process and no file
-# below TMPDIR.
+# current one, and TMPDIR is below it. finish ends the test: no process and no file below TMPDIR may be left.
 work=$(mktemp -d)
 export TMPDIR=$work/tmp MUSTER_TEST_MARK=$work
 mkdir "$TMPDIR"
@@ -15,18 +14,18 @@ wrong() {
     bad=1
 }
 
-# Processes that this test has started, by a mark in their environment; its own shells aside.
+# Processes that this test has started, by a mark in their environment; except its own shells.
 survivors() {
     local pid pids
     pids=$(grep -slFa "MUSTER_TEST_MARK=$work" /proc/[0-9]*/environ | grep -o '[0-9]*')
     for pid in $pids; do
         [ "$pid" = $$ ] || [ "$pid" = "$BASHPID" ] && continue
-        # Processes that only looked are gone by now.
+        # Short-lived helper processes have ended by now.
         grep -qsFa "MUSTER_TEST_MARK=$work" "/proc/$pid/environ" && echo "$pid"
     done
 }
 
-# run STATUS ARGUMENT...: runs muster, which is to end with STATUS; its output is in out and err.
+# run STATUS ARGUMENT...: runs muster, which must exit with STATUS; its output is in out and err.
 run() {
     local wanted=$1 status
     shift

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Laying a job out over nodes.
+// Placement of a job on nodes.
 #include "tools/muster/jobs/job.hpp"
 #include "tests/covers.hpp"
 #include "tools/muster/jobs/job_data.hpp"
@@ -70,7 +70,7 @@ std::string mapped(Job job, const std::vector<std::string>& hosts, unsigned node
     return nodes_by_rank(laid_out(std::move(job), nodes));
 }
 
-/// The sentence and status by which a job is refused.
+/// The message and status of a refused job.
 std::pair<std::string, int32_t> refusal(Job job, unsigned nodes, const std::vector<uint32_t>& busy = {}) {
     try {
         lay_out(job, "job", node_names(nodes, "here"), busy);
@@ -116,7 +116,7 @@ TEST(LauncherJob, FilesOfNodesGiveSlots) {
     EXPECT_THROW(mapped(job, {}), JobError);
 }
 
-/// A file of nodes for one job.
+/// A hostfile for one job.
 class Hostfile {
   public:
     explicit Hostfile(const std::string& text) {
@@ -159,7 +159,7 @@ TEST(LauncherJob, MaxSlotsBoundsNodesBeyondTheirSlots) {
         text.find("7 processes, but max_slots leaves room for 6 on its nodes (node0: 2, node1: 3, node2: 1)"),
         std::string::npos)
         << text;
-    // Other jobs' processes count, and so do those of a program in front.
+    // Processes of other jobs count, and so do those of a preceding program.
     EXPECT_EQ(refusal(file.job(5), 3, {1}).first, "");
     EXPECT_NE(refusal(file.job(6), 3, {1}).first.find("leaves room for 5"), std::string::npos);
     Job two = file.job(4);
@@ -370,7 +370,7 @@ TEST(LauncherJob, RefusesMoreProcessesThanSlots) {
     EXPECT_THROW(laid_out(input, 1), JobError);
     EXPECT_THROW(laid_out(job_of(0xffffffff), 1), JobError);
     Job wide = job_of(0x55555556);
-    wide.apps.resize(3, wide.apps[0]);  // together so many that the count wraps
+    wide.apps.resize(3, wide.apps[0]);  // together so many that the count overflows
     EXPECT_THROW(laid_out(wide, 1), JobError);
     Job several = job_of(2);
     several.apps.push_back({});

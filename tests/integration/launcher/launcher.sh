@@ -15,7 +15,7 @@ ring_*) # ring_RANKS_NODES
     lines out $((ranks + 1))
     out_has "went round $ranks ranks 3 times"
     lines err 0
-    # The example passes PMIx_Get, Put, Commit and Fence what they ask of an application.
+    # The example passes valid arguments to PMIx_Get, Put, Commit and Fence.
     echo "COVERS SRV-20 SRV-22 SRV-29 SRV-35 SRV-70 SRV-71 SRV-72"
     ;;
 hello)
@@ -51,7 +51,8 @@ finalized_exit)
     [ "$(grep -c '^PMIX_ERR_LOST_CONNECTION$' out)" -eq 2 ] || wrong "not both say so: $(head -n 5 out)"
     ;;
 closed_descriptors)
-    # closed MASK STATUS ARGUMENT...: muster with those of its standard descriptors closed; `out` and `err` have what is open.
+    # closed MASK STATUS ARGUMENT...: muster with those of its standard descriptors closed; `out` and `err` have the output of the
+    # open ones.
     closed() {
         local mask=$1 wanted=$2 status
         shift 2
@@ -67,22 +68,22 @@ closed_descriptors)
     }
     broken="muster: standard output cannot be written: Bad file descriptor; the job is ended"
     for mask in 1 2 3 4 5 6 7; do
-        # Output that cannot be written is no success; there may be nothing that can be said.
+        # Output that cannot be written is a failure; a message may be impossible.
         closed $mask $(((mask & 2) == 0 ? 0 : 141)) -n 2 echo said
         [ $((mask & 6)) -ne 2 ] || [ "$(cat err)" = "$broken" ] || wrong "with $mask closed: '$(head -n 3 err)'"
         [ $((mask & 2)) -ne 0 ] || [ "$(sort -u out)" = said ] || wrong "with $mask closed: '$(head -n 3 out)'"
         closed $mask 0 -n 2 cat
         [ ! -s out ] || wrong "cat read something with $mask closed: $(head -c 200 out | od -c | head -n 3)"
-        # The ranks' own: what they print must not go to their server.
+        # The ranks' own output must not reach their server.
         run 0 -n 2 "$(dirname "$client")/closed_descriptors" client $mask
         run 0 -n 1 sh -c "$(dirname "$client")/closed_descriptors tool $mask"
     done
-    # The same of its own words.
+    # The same for its own output.
     closed 2 1 --help
     [ "$(cat err)" = "muster: standard output cannot be written: Bad file descriptor" ] || wrong "help: '$(head -n 3 err)'"
     "$muster" --help 2>err >/dev/full && wrong "a full disk is no error"
     [ "$(cat err)" = "muster: standard output cannot be written: No space left on device" ] || wrong "help: '$(cat err)'"
-    # It ends by a signal as ever.
+    # A signal still ends it.
     (
         exec >&- 2>err
         exec "$muster" -n 2 sleep 100
@@ -93,17 +94,17 @@ closed_descriptors)
     ended_with 143
     ;;
 why_no_server)
-    # The sentence names what was set and what is there to choose from.
+    # The message names the setting and the valid choices.
     PMIX_MCA_psec=nativ run 1 -n 1 true
     err_has 'the PMIx server did not start: .*psec.*nativ'
     PMIX_MCA_psec=^native,none,munge run 1 -n 1 true
     err_has 'the PMIx server did not start: .*psec.*ruled out by'
     PMIX_MCA_ptl=tcp PMIX_MCA_ptl_tcp_if_include=nosuch0 run 1 -n 1 true
     err_has 'the PMIx server did not start: .*nosuch0'
-    # The socket of a munged that is not there; a build without psec/munge does not know the component.
+    # The socket of a missing munged; a build without psec/munge does not know the component.
     PMIX_MCA_psec=munge PMIX_MCA_psec_munge_socket=$work/no-munged run 1 -n 1 true
     err_has 'the PMIx server did not start: .*(munge is not usable here.*no-munged|psec.*munge)'
-    # Few descriptors are no lack of permissions, and end nothing without a word.
+    # A lack of descriptors is not reported as a lack of permissions, and no process ends silently.
     for few in 10 16; do
         status=0
         (ulimit -n $few; exec timeout 90 "$muster" -n 1 true) >out 2>err || status=$?
@@ -129,7 +130,7 @@ modex)
     run 0 -n 8 --nodes 4 "$client" modex
     ;;
 fences)
-    # The servers end a fence themselves when the host has not done so in time, and say that.
+    # The servers time out a fence themselves if the host has not done so in time, and report it.
     export PMIX_MCA_server_base_verbose=1
     run 0 -n 8 --nodes 4 "$client" fences
     err_has 'reached its time limit waiting for '
@@ -177,7 +178,7 @@ death)
         err_has 'rank 1 on .* exited with status 0 without calling PMIx_Finalize'
     done
     ;;
-recovery) # the others go on
+recovery) # the others continue
     for nodes in 1 2; do
         run 0 -n 4 --nodes $nodes --enable-recovery "$client" survive
         err_has 'rank 1 on .* was ended by signal 9 \(Killed\); the job goes on'
@@ -187,7 +188,7 @@ recovery) # the others go on
     err_has 'no process of the job ended well'
     run 42 -n 4 --enable-recovery "$client" abort 1
     ;;
-setup) # gathered once, given to each node's server before its first process starts
+setup) # gathered once, passed to each node's server before its first process starts
     for nodes in 1 3; do
         run 0 -n 3 --nodes $nodes "$client" set-up
         lines out 3
@@ -196,7 +197,7 @@ setup) # gathered once, given to each node's server before its first process sta
     done
     echo "COVERS SRV-41 SRV-44"
     ;;
-upcalls) # what the host is asked does not keep the server from its work
+upcalls) # a pending upcall does not block the server
     start -n 2 "$client" upcalls
     until_true '[ -e up.0 ] && [ -e up.1 ]'
     kill -STOP "$background"
@@ -232,7 +233,7 @@ never_init)
     ;;
 interrupt_*)
     signal=${case_name#interrupt_}
-    # Ranks that do not care, and grandchildren in sessions of their own.
+    # Ranks that ignore signals, and grandchildren in their own sessions.
     start -n 4 --nodes 2 sh -c 'trap "" TERM INT; setsid sleep 61 & echo up; sleep 61; sleep 61'
     until_true '[ "$(grep -c up out)" -eq 4 ]'
     kill -s "$signal" "$background"
@@ -289,11 +290,11 @@ output)
     run 0 -n 2 --output file=f sh -c 'echo $PMIX_RANK'
     lines out 2
     [ "$(cat f.*@1.0.stdout f.*@1.1.stdout)" = $'0\n1' ] || wrong "files of file=: $(ls)"
-    # Much, through a reader that is slow, to the last byte; and an unfinished line.
+    # Much output through a slow reader, complete to the last byte; and an unterminated line.
     "$muster" -n 3 sh -c 'seq 1 60000; printf end' | { sleep 0.5; cat; } >much
     [ "$(grep -c . much)" -ge 180000 ] || wrong "lines are lost: $(wc -l <much)"
     [ "$(grep -o end much | wc -l)" -eq 3 ] || wrong "unfinished lines are lost"
-    # A reader that goes away.
+    # A reader that disconnects.
     timeout 30 "$muster" -n 2 yes 2>err | head -n 1 >/dev/null
     [ "${PIPESTATUS[0]}" -eq 141 ] || wrong "without a reader: ${PIPESTATUS[*]}"
     ;;
@@ -303,7 +304,7 @@ stdin)
     timeout 60 "$muster" -n 3 --stdin 2 --output rank wc -l <numbers | grep -c '^\[2\]<stdout>: 50000' >/dev/null || wrong "rank 2"
     [ "$(timeout 60 "$muster" -n 3 --nodes 2 --stdin all wc -l <numbers | grep -c '^50000')" -eq 3 ] || wrong "not all"
     [ "$(timeout 60 "$muster" -n 2 --stdin none wc -c <numbers | grep -c '^0')" -eq 2 ] || wrong "not none"
-    # A rank that does not read does not hold the job up.
+    # A rank that does not read does not block the job.
     run 0 -n 2 true <numbers
     run 1 -n 2 --stdin 2 true
     err_has 'the ranks are 0 to 1'
@@ -316,7 +317,7 @@ environment)
     out_has '^PMIX_MCA_ptl_base_verbose=0$'
     out_has '^OMPI_MCA_btl=self$'
     PMIX_SERVER_URI41=junk PMIX_NAMESPACE=other run 0 -n 1 "$examples/hello"
-    # Stores that only another library has, for servers and ranks, and for the ranks alone.
+    # Stores that only another library has, for servers and ranks, and for only the ranks.
     for stores in ds12 ds21 shmem shmem2,ds21 ds21,hash ^ds12,ds21; do
         PMIX_MCA_gds=$stores run 0 -n 2 --nodes 2 "$examples/ring" 1
         lines err 0
@@ -324,7 +325,7 @@ environment)
     done
     run 0 -n 1 -wdir / pwd
     out_has '^/$'
-    # A relative path means a file here, or else one where the program runs.
+    # A relative path means a file in the current folder, otherwise one in the program's folder.
     mkdir -p there
     printf '#!/bin/sh\necho here; pwd\n' >prog
     chmod +x prog
@@ -410,10 +411,10 @@ report)
     run 0 -n 4 --nodes 2 --report "$examples/ring"
     for row in servers spawn init finalize end fence; do err_has "^  $row +[0-9]"; done
     ;;
-serve) # servers without a job: tools come, look, start jobs and end them
+serve) # servers without a job: tools connect, query, start jobs and end them
     start serve --nodes 2 --report-uri uri
     until_true '[ -s uri ]'
-    # Neither a name of its own nor what other servers told us is needed.
+    # Neither its own name nor variables of other servers are needed.
     timeout 60 "$services" tool "$background" >tool.out 2>tool.err || wrong "the tool failed: $(cat tool.err)"
     timeout 60 "$muster" ps "$(cat uri)" >ps.out || wrong "muster ps failed"
     lines ps.out 3
@@ -439,7 +440,7 @@ serve) # servers without a job: tools come, look, start jobs and end them
     timeout 60 "$muster" ps 1 2>tool.err && wrong "ps found a server that is not there"
     echo "COVERS TOOL-23 TOOL-81"
     ;;
-attach) # jobs at a muster that runs: input, output, status and signals are here
+attach) # jobs at a running muster: input, output, status and signals are local
     "$muster" serve --nodes 2 --report-uri uri >serve.out 2>serve.err &
     server=$!
     until_true '[ -s uri ]'
@@ -451,7 +452,7 @@ attach) # jobs at a muster that runs: input, output, status and signals are here
     [ "$(sort -u out)" = "b $work/elsewhere" ] || wrong "$(cat out)"
     lines out 3
     lines err 3
-    # More than anything keeps, before anybody can have asked for it.
+    # More than any cache keeps, before any process can have requested it.
     run 0 --attach "$server" -n 2 --map-by node --stdin none sh -c 'head -c 3000000 /dev/zero; echo end >&2'
     [ "$(wc -c <out)" = 6000000 ] || wrong "$(wc -c <out) bytes instead of 6000000"
     seq 100000 >numbers
@@ -465,7 +466,7 @@ attach) # jobs at a muster that runs: input, output, status and signals are here
     lines err 1
     run 127 --attach "$server" -n 2 ./no-such-program
     run 124 --attach "$server" -n 2 --timeout 1 sleep 60
-    # The same where the limit passes while the processes are being started: a node is stopped.
+    # The same if the limit expires while the processes are being started: a node is stopped.
     stopped=$(pgrep -P "$server" | tail -n 1)
     kill -STOP "$stopped"
     run 124 --attach "$server" -n 2 --timeout 1 sleep 60
@@ -478,7 +479,7 @@ attach) # jobs at a muster that runs: input, output, status and signals are here
     until_true '[ "$(grep -c usr1 out)" = 2 ]'
     kill -INT "$background"
     ended_with 130
-    # Nobody would look for the job at the server.
+    # No process would look for the job at the server.
     start --attach "$server" -n 1 sleep 60
     until_true '[ "$(timeout 60 "$muster" ps "$server" | wc -l)" = 2 ]'
     kill -KILL "$background"
@@ -487,20 +488,20 @@ attach) # jobs at a muster that runs: input, output, status and signals are here
     start --attach "$server" -n 1 sleep 60
     until_true '[ "$(timeout 60 "$muster" ps "$server" | wc -l)" = 2 ]'
     kill -TERM "$server"
-    # The end of the job, or of the connection: whichever is heard first.
+    # The end of the job, or of the connection: whichever is detected first.
     wait "$background" && wrong "the job ended well although its server was ended"
     wait "$server" || wrong "the server ended with $?"
     grep -q 'up\|end\|problem' serve.out && wrong "output of the jobs is elsewhere: $(cat serve.out)"
     run 1 --attach "$server" "$examples/ring"
     echo "COVERS TOOL-80 IOF-01"
     ;;
-tool_late) # a tool at a muster that runs a program
+tool_late) # a tool at a muster with a program
     start -n 2 "$services" tool_host
     until_true 'timeout 60 "$muster" ps "$background" >ps.out 2>/dev/null && [ "$(wc -l <ps.out)" = 3 ]'
     timeout 60 "$muster" kill -s 9 "$background" || wrong "muster kill failed"
     ended_with 137
     ;;
-services_round) # spawn, connect, publish and lookup, again and again; MUSTER_ROUNDS says how often
+services_round) # spawn, connect, publish and lookup, repeatedly; MUSTER_ROUNDS sets the number of rounds
     rounds=${MUSTER_ROUNDS:-10}
     for ((i = 0; i < rounds && bad == 0; i++)); do run 0 -n 8 --nodes 4 "$services" round; done
     echo "COVERS SRV-21 SRV-25"
@@ -525,7 +526,7 @@ services_log)
     err_has '^\[.*@1,3\]: to the errors$'
     lines err 1
     ;;
-services_linked) # who is connected with a job that fails goes with it
+services_linked) # jobs connected with a failing job end with it
     for nodes in 1 3; do
         run 9 -n 4 --nodes $nodes "$services" linked
         err_has '^muster: rank 1 of job 2 .* exited with status 9'
@@ -534,7 +535,7 @@ services_linked) # who is connected with a job that fails goes with it
     echo "COVERS GRP-31"
     ;;
 services_*)
-    # Counts for a node are given by halves.
+    # Counts for a node are given in two halves.
     counts="3 1"
     [ "$case_name" = services_ranges ] && counts=2
     for nodes in $counts; do
@@ -549,7 +550,7 @@ services_*)
     services_events) echo "COVERS EVT-32 EVT-49 TOOL-62 TOOL-63 TOOL-109 TOOL-110 TOOL-111 TOOL-112 TOOL-113 TOOL-115" ;;
     esac
     ;;
-forward) # a tool takes the output of all ranks, on two nodes, and gives rank 0 its input
+forward) # a tool pulls the output of all ranks, on two nodes, and pushes input to rank 0
     mkfifo keep_open
     # Rank 0 waits for its input, and muster itself has none.
     "$muster" -n 4 --nodes 2 "$(dirname "$client")/launcher_probe" iof <>keep_open >out 2>err &
@@ -564,13 +565,13 @@ forward) # a tool takes the output of all ranks, on two nodes, and gives rank 0 
     [ "$(grep -c 'GOOD iof$' out)" = 4 ] || wrong "not all ranks are good: $(cat out)"
     echo "COVERS IOF-01 IOF-05 IOF-10 TLO-19 TLO-33 TLO-34 TOOL-80"
     ;;
-spawned_output) # a tool that says so gets the output of its jobs on its own, without a pull
+spawned_output) # a tool with the attribute gets the output of its jobs without a pull
     spawner=$(dirname "$client")/launcher_spawner
     "$muster" serve --nodes 2 --report-uri uri >serve.out 2>serve.err &
     server=$!
     until_true '[ -s uri ]'
     mkfifo go end
-    # spawn WORD...: the job says a line, and another one when told so; the tool ends when told so
+    # spawn WORD...: the job prints a line, and another one on request; the tool ends on request
     spawn() {
         : >tool.out
         timeout 60 "$spawner" "$server" "echo first; read x <$work/go; echo second; echo third >&2" "$@" \
@@ -589,13 +590,13 @@ spawned_output) # a tool that says so gets the output of its jobs on its own, wi
     go_on
     until_true 'grep -qx second tool.out && grep -qx third serve.err'
     over
-    # How the job's own directives say.
+    # As the job's own directives request.
     spawn forward local tag
     until_true 'grep -q "^\[.*@2,0\]<stdout>: first" tool.out'
     go_on
     until_true 'grep -q "@2,0\]<stdout>: second" tool.out'
     over
-    # Only the tool's function gets the pulled output.
+    # Only the tool's callback gets the pulled output.
     spawn forward local pull
     until_true 'grep -q PULLS tool.out'
     go_on
@@ -603,7 +604,7 @@ spawned_output) # a tool that says so gets the output of its jobs on its own, wi
     over
     [ "$(grep -c 'PULLED second' tool.out)" = 1 ] && ! grep -qx second tool.out || wrong "twice: $(cat tool.out)"
     [ "$(grep -c first tool.out)" = 1 ] || wrong "not once: $(cat tool.out)"
-    # All others wait for a pull.
+    # All other output waits for a pull.
     for words in "forward pull" "forward local quiet pull"; do
         # shellcheck disable=SC2086 # several
         spawn $words
@@ -615,7 +616,7 @@ spawned_output) # a tool that says so gets the output of its jobs on its own, wi
     grep -qE '^(first|second)$' serve.out && wrong "output came out of muster, too: $(cat serve.out)"
     spawn local
     go_on
-    until_true 'grep -qx second serve.out' # nobody wants it
+    until_true 'grep -qx second serve.out' # no process requests it
     over
     lines tool.out 1
     kill -TERM "$server"
@@ -636,7 +637,7 @@ mpi_*) # mpi_PROGRAM_LIBRARY
         export LD_LIBRARY_PATH=$libdir
     fi
     for nodes in 1 2; do
-        # Between nodes TCP, also where there is no network but the loopback.
+        # Between nodes TCP, even if the only network is the loopback.
         run 0 -n 4 --nodes $nodes -x OMPI_MCA_btl_tcp_if_include=lo \
             -x OMPI_MCA_mpi_yield_when_idle=1 "$mpi" "$program"
         out_has "^$program of 4 ranks: right"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Linked to programs that play a user's: what they do not give back at their end is their own affair, and the
-// address build says nothing of it. muster, whose child such a program is, is still looked at.
+// Linked to programs that play a user's: the address build does not report the memory that they do not free.
+// muster, the parent of such a program, is still checked.
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void);
 
 int __lsan_is_turned_off(void) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The library in a test's process, which packs the messages: a tool without a server, as in the launcher.
+// The library in a test's process, used to pack messages: a tool without a server, as in the launcher.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Messages between launcher and nodes: what is packed is unpacked, and damage is noticed.
+// Messages between launcher and nodes: round trips, and detection of damage.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -87,7 +87,7 @@ class LinkTest : public WithLibrary {
             loop.quit();
         });
     }
-    /// Until there is an answer, or an end is closed.
+    /// Runs until there is an answer, or an end is closed.
     void run() {
         const Watch limit = loop.after(std::chrono::seconds(10), [this] { loop.quit(); });
         loop.run();

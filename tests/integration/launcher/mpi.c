@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI programs, in one file: hello, ring, allreduce, split; spawn, several (programs spawned at once) and
-// names (publish a name, connect by it). Rank 0 also says which libpmix it has mapped.
+// names (publish a name, connect by it). Rank 0 also prints the libpmix that it has mapped.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static int split(void) {
     return sum == wanted && local >= 1 ? 0 : 1;
 }
 
-// Sums over both groups of an intercommunicator: all must be there.
+// Sums over both groups of an intercommunicator: all must be present.
 static int family(MPI_Comm inter, int high, int wanted) {
     MPI_Comm all;
     int one = 1, sum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Output of jobs in the launcher: its marks and files, and who may have it.
+// Output of jobs in the launcher: its marks and files, and permissions.
 #include <gtest/gtest.h>
 #include <pmix_common.h>
 
@@ -16,7 +16,7 @@
 namespace muster::launcher {
 namespace {
 
-/// Output of jobs that goes into files only.
+/// Output of jobs that is written only to files.
 class LauncherOutput : public testing::Test {
   protected:
     void SetUp() override {
@@ -177,7 +177,7 @@ TEST_F(LauncherForwards, APullOfAJobThatDoesNotForwardIsRefused) {
     EXPECT_EQ(pull(PMIX_FWD_STDOUT_CHANNEL | PMIX_FWD_STDERR_CHANNEL), PMIX_SUCCESS);
     forwards_.output(0, {1, 0}, PMIX_FWD_STDERR_CHANNEL, "to muster");
     forwards_.output(0, {1, 0}, PMIX_FWD_STDOUT_CHANNEL, "to the tool");
-    // The second is shown into files only, which this launcher does not tell apart.
+    // The second is written only to files, which this launcher does not distinguish.
     EXPECT_EQ(host_.shown, "to musterto the tool");
 }
 

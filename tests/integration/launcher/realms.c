@@ -138,7 +138,7 @@ static uint32_t nodes(const char* list, const char* slots) {
     return count;
 }
 
-// No answer about an application makes a node that there is not.
+// A query about an application does not create a node.
 static void no_other_node(uint32_t count) {
     pmix_value_t* map = NULL;
     const realm_t app = realm_of(PMIX_APP_INFO);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A client of the host's services in muster: publish, spawn, connect, events, queries, job control. It does
-// what its first argument says, and exits 0 when all was well.
+// A client of the host's services in muster: publish, spawn, connect, events, queries, job control. The first
+// argument selects the test; exits with 0 on success.
 #include <pmix.h>
 #include <pmix_tool.h>
 #include <signal.h>
@@ -60,7 +60,7 @@ static pmix_status_t publish(const char* key, const char* text, pmix_info_t* mor
     return PMIx_Publish(info, count + 1);
 }
 
-// Looks one key up; its text goes into `text`. `range` and `seconds` (of waiting) may be 0.
+// Looks one key up and stores its text in `text`. `range` and `seconds` (of waiting) may be 0.
 static pmix_status_t look_up(const char* key, char* text, pmix_data_range_t range, int seconds) {
     pmix_pdata_t data;
     pmix_info_t info[3];
@@ -93,14 +93,14 @@ static void ranges(void) {
     pmix_info_t more[3];
     pmix_data_range_t range = PMIX_RANGE_LOCAL;
     const uint32_t half = size / 2;  // even blocks on two nodes
-    // On the node: one of the same key on each node is no duplicate.
+    // Range local: the same key on each node is not a duplicate.
     PMIX_INFO_LOAD(&more[0], PMIX_RANGE, &range, PMIX_DATA_RANGE);
     if (me.rank == 0) OKAY(publish("on.node", "first", more, 1));
     if (me.rank == half) OKAY(publish("on.node", "second", more, 1));
     fence();
     EXPECT(is_published("on.node", me.rank < half ? "first" : "second"));
     if (me.rank == 1) IS(publish("on.node", "third", more, 1), PMIX_ERR_DUPLICATE_KEY);
-    // A process's own: everybody may use the key.
+    // Range of one process: every process may use the key.
     range = PMIX_RANGE_PROC_LOCAL;
     PMIX_INFO_LOAD(&more[0], PMIX_RANGE, &range, PMIX_DATA_RANGE);
     snprintf(text, sizeof text, "%u", me.rank);
@@ -125,11 +125,11 @@ static void ranges(void) {
     IS(look_up("wide", text, PMIX_RANGE_LOCAL, 0), me.rank < half ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
     IS(look_up("wide", text, PMIX_RANGE_NAMESPACE, 0), PMIX_SUCCESS);
     IS(look_up("wide", text, PMIX_RANGE_RM, 0), PMIX_ERR_NOT_FOUND);
-    // One that names nobody restricts nothing.
+    // A list without processes restricts nothing.
     IS(look_up("wide", text, PMIX_RANGE_CUSTOM, 0), PMIX_SUCCESS);
     IS(look_up("wide", text, 99, 0), PMIX_SUCCESS);
     fence();
-    // Only who published takes back; without a range that of the session.
+    // Only the publisher can unpublish; the default range is the session.
     snprintf(key, sizeof key, "wide");
     char* keys[] = {key, NULL};
     if (me.rank == 1) IS(PMIx_Unpublish(keys, NULL, 0), PMIX_ERR_NOT_FOUND);
@@ -158,7 +158,7 @@ static void access_rights(void) {
     fence();
     EXPECT(is_published("ours", "open"));
     IS(look_up("theirs", text, 0, 0), PMIX_ERR_NO_PERMISSIONS);
-    // The owner of the data on request, and a look-up of several keys.
+    // The owner of the data on request, and a lookup of several keys.
     pmix_pdata_t data[3];
     for (int i = 0; i < 3; ++i)
         PMIX_PDATA_CONSTRUCT(&data[i]);
@@ -187,7 +187,7 @@ static void persistence(void) {
     persist = PMIX_PERSIST_INVALID;
     PMIX_INFO_LOAD(&more[0], PMIX_PERSISTENCE, &persist, PMIX_PERSIST);
     IS(publish("bad", "here", more, 1), PMIX_ERR_BAD_PARAM);
-    // With the process, the application, the session: by a child that is gone afterwards.
+    // Persistence of process, application and session: by a child that ends afterwards.
     fence();
     if (me.rank == 0) {
         pmix_app_t app;
@@ -248,7 +248,7 @@ static void waiting(void) {
     fence();
 }
 
-// --- directives that are required ---
+// --- required directives ---
 
 static void put_text(const char* key, const char* text) {
     pmix_value_t value;
@@ -264,8 +264,8 @@ static pmix_info_t directive(const char* key, const void* value, pmix_data_type_
     return info;
 }
 
-// One that the host does not know, and two of a fence which it does not honour, are ignored, or refused where
-// they are required. A time limit is honoured.
+// An unknown directive, and two of a fence that the host does not honour, are ignored, or refused if
+// required. A time limit is honoured.
 static void required_of_collectives(void) {
     const bool yes = true;
     const int seconds = 60;
@@ -297,7 +297,7 @@ static bool several_nodes(void) {
     return several;
 }
 
-// The other node's data, where there is another node.
+// The other node's data, if there is another node.
 static void required_of_get(void) {
     if (!several_nodes()) return;
     const bool yes = true;
@@ -515,7 +515,7 @@ static void attributes(void) {
     app.cmd = strdup(self);
     PMIx_Argv_append_nosize(&app.argv, self);
     app.maxprocs = 1;
-    // All of it is on node1.
+    // The whole job is on node1.
     pmix_query_t query;
     pmix_info_t* results = NULL;
     size_t found = 0;
@@ -603,7 +603,7 @@ static void events(void) {
         EXPECT(started == 1 && launched == 1 && ended == 1 && stamped && disordered == 0);
         EXPECT(terminated == 3);
         EXPECT(end_status == PMIX_SUCCESS && exit_code == 0);
-        // A failure, which does not count for the whole: the job's end says who was first.
+        // A failure that does not fail the job: the event of the job's end names the first.
         PMIX_INFO_LOAD(&info[0], PMIX_NOTIFY_COMPLETION, &yes, PMIX_BOOL);
         PMIX_INFO_LOAD(&info[1], PMIX_REPORT_CHILD_SEP, &yes, PMIX_BOOL);
         PMIX_INFO_LOAD(&info[2], PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION, &yes, PMIX_BOOL);
@@ -611,8 +611,8 @@ static void events(void) {
         until(&ended, 2);
         EXPECT(ended == 2 && started == 1);
         EXPECT(end_status == PMIX_ERR_JOB_NON_ZERO_TERM && exit_code == 7 && first_failed == 1);
-        EXPECT(failed == 1);  // the spawner hears of its children's failures
-        // Silent: nothing of a good end; the next end, of the job that fails, is the third.
+        EXPECT(failed == 1);  // the spawner is notified of its children's failures
+        // Silent: no event of a successful end; the next end, of the failing job, is the third.
         exit_code = 0;
         PMIX_INFO_LOAD(&info[1], PMIX_EVENT_SILENT_TERMINATION, &yes, PMIX_BOOL);
         start_child("quiet_child", 1, info, 2, nspace);
@@ -657,7 +657,7 @@ static pmix_status_t ask(const char* key, const char* qualifier, const char* tex
     return status;
 }
 
-// The same of one process.
+// The same for one process.
 static pmix_status_t ask_proc(const char* key, const char* nspace, pmix_rank_t rank, pmix_info_t** results,
                               size_t* count) {
     pmix_query_t query;
@@ -742,7 +742,7 @@ static uint32_t slots(const char* key, const char* host) {
     return number;
 }
 
-// The slots of all nodes and of this one, of which the processes here have some.
+// The slots of all nodes and of this one, some of which the local processes occupy.
 static void all_slots(void) {
     pmix_info_t* results = NULL;
     size_t count = 0;
@@ -807,7 +807,7 @@ static void job_control(void) {
     if (me.rank == 0) {
         pmix_proc_t last = named(me.nspace, size - 1);
         OKAY(control(&last, PMIX_JOB_CTRL_SIGNAL, &number, PMIX_INT));
-        // A child that does nothing is paused, goes on, and is ended.
+        // An idle child is paused, resumed, and terminated.
         pmix_info_t info[3];
         pmix_status_t code = PMIX_EVENT_JOB_END;
         EXPECT(PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL) >= 0);
@@ -828,7 +828,7 @@ static void job_control(void) {
         EXPECT(ended == 2);
         child = named("nobody", 0);
         IS(control(&child, PMIX_JOB_CTRL_KILL, &yes, PMIX_BOOL), PMIX_ERR_NOT_FOUND);
-        // A set that processes of several nodes form, and allocations, which nobody here can give.
+        // A set of processes of several nodes, and allocations, which this host cannot grant.
         pmix_proc_t own = named(me.nspace, PMIX_RANK_WILDCARD);
         OKAY(control(&own, PMIX_JOB_CTRL_DEFINE_PSET, "everyone", PMIX_STRING));
         pmix_info_t want, *got = NULL;
@@ -858,7 +858,7 @@ static void log_lines(void) {
     fence();
 }
 
-// A child that is connected fails: its parent goes with it.
+// A connected child fails: its parent ends with it.
 static void linked(void) {
     char nspace[256];
     if (me.rank == 0) {
@@ -884,7 +884,7 @@ static void linked_child(void) {
     sleep(60);
 }
 
-// A tool of a muster that serves: starts a job, and leaves.
+// A tool of a persistent muster: starts a job, and disconnects.
 static int tool(pid_t server) {
     pmix_info_t info;
     bool yes = true;
@@ -900,8 +900,8 @@ static int tool(pid_t server) {
     return wrong;
 }
 
-// A tool whose data is its own ("of.process") and everybody's ("of.session"), which leaves, or dies; or one
-// that looks for what another has left.
+// A tool with data of its process ("of.process") and of the session ("of.session"), which disconnects or
+// dies; or one that looks up the remaining data of another.
 static int tool_data(pid_t server, const char* what) {
     pmix_info_t info, more;
     char text[256];
@@ -957,7 +957,7 @@ int main(int argc, char** argv) {
     self = argv[0];
     if (strcmp(mode, "tool") == 0) return tool((pid_t)atoi(argv[2]));
     if (strcmp(mode, "tool_data") == 0) return tool_data((pid_t)atoi(argv[2]), argv[3]);
-    // These are no clients at all.
+    // These are not clients.
     if (strcmp(mode, "sleeping_child") == 0) return (int)sleep(60);
     init();
     if (strcmp(mode, "failing_child") == 0) {

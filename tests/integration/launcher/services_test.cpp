@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The services of the launcher by themselves: a store of published data, the gathering of the nodes' parts,
-// and what travels between nodes and launcher, whole and damaged.
+// and messages between nodes and launcher, intact and damaged.
 #include <gtest/gtest.h>
 #include <pmix_common.h>
 #include <signal.h>
@@ -24,7 +24,7 @@
 namespace muster::launcher {
 namespace {
 
-/// A store, and questions to it as nodes put them.
+/// A store, and requests to it in the form that nodes send.
 class DirectoryTest : public WithLibrary {
   protected:
     void SetUp() override {
@@ -91,7 +91,7 @@ TEST_F(DirectoryTest, AWaitingLookupEndsWithItsProcess) {
     record.ranks[2].ended = true;
     store.proc_ended(record, 2);
     EXPECT_TRUE(host.answers.contains(waiting));
-    EXPECT_EQ(publish({"job", 0}, "never"), PMIX_SUCCESS);  // nobody is answered a second time
+    EXPECT_EQ(publish({"job", 0}, "never"), PMIX_SUCCESS);  // no request is answered twice
 }
 
 TEST_F(DirectoryTest, DataIsRemovedWithItsProcessOrApplication) {
@@ -146,13 +146,13 @@ TEST_F(DirectoryTest, DamagedRequestsAreAnsweredWithAnError) {
 class LauncherCollectives : public WithLibrary {
   protected:
     void SetUp() override { host.jobs.add(job_of(4, 2)); }
-    /// A node gives its part; the number of the question.
+    /// A node contributes its part; returns the number of the request.
     uint64_t add(uint32_t node, const std::vector<ProcName>& procs) {
         Buffer body = pack(Collectives::Request{{}, procs, 0}, "x");
         fences.asked({node, next}, body);
         return next++;
     }
-    /// The answer; 1 while there is none.
+    /// The answer; 1 if there is none yet.
     int32_t answer(uint64_t id) { return host.answers.contains(id) ? host.answers[id].status : 1; }
     void end(uint32_t rank) {
         host.jobs.find(ProcId{1, rank})->ended = true;
@@ -191,7 +191,7 @@ TEST_F(LauncherCollectives, AMemberThatEndsBeforeItsPartFailsIt) {
     EXPECT_EQ(answer(first), 1);
     end(3);
     EXPECT_EQ(answer(first), PMIX_ERR_LOST_CONNECTION);
-    // And so at once for those that come too late.
+    // The same at once for late ones.
     EXPECT_EQ(answer(add(0, {{"job", 0}, {"job", 3}})), PMIX_ERR_LOST_CONNECTION);
 }
 
@@ -203,7 +203,7 @@ TEST_F(LauncherCollectives, ATimeLimitEndsTheOperation) {
     Watch later = host.loop.after(std::chrono::milliseconds(1200), [&] { host.loop.quit(); });
     host.loop.run();
     EXPECT_EQ(answer(limited), PMIX_ERR_TIMEOUT);
-    // The node that comes too late begins the next one.
+    // The late node begins the next one.
     const uint64_t again = add(1, all);
     EXPECT_EQ(answer(again), 1);
     EXPECT_EQ(answer(add(0, all)), PMIX_SUCCESS);
@@ -229,7 +229,7 @@ class GroupsTest : public WithLibrary {
   protected:
     using Operation = GroupRequest::Operation;
     void SetUp() override { host.jobs.add(job_of(4, 2)); }
-    /// A question of a node; its number.
+    /// A request of a node; returns its number.
     uint64_t ask(uint32_t node, const std::vector<uint32_t>& ranks, int32_t local_status = PMIX_SUCCESS,
                  Operation operation = Operation::Construct) {
         GroupRequest request;
@@ -246,7 +246,7 @@ class GroupsTest : public WithLibrary {
         host.jobs.find(ProcId{1, rank})->ended = true;
         groups.proc_ended(*host.jobs.find("job"), rank);
     }
-    /// Its answer; 1 while there is none.
+    /// Its answer; 1 if there is none yet.
     int32_t answer(uint64_t id) { return host.answers.contains(id) ? host.answers[id].status : 1; }
 
     FakeLauncher host;
@@ -283,7 +283,7 @@ TEST_F(GroupsTest, AFailedDestructFailsForLateMembersToo) {
 }
 
 TEST_F(GroupsTest, ADestructGoesOnWithoutAMemberThatFinalized) {
-    // Its exit may be heard of before its departure from the group.
+    // Its exit may be reported before its departure from the group.
     const uint64_t first = ask(0, {0, 1, 2, 3}, PMIX_SUCCESS, Operation::Destruct);
     host.jobs.find(ProcId{1, 3})->finalized = true;
     end(3);
@@ -298,7 +298,7 @@ TEST_F(GroupsTest, ADestructDoesNotWaitForANodeWhoseMemberFinalized) {
     EXPECT_EQ(answer(first), 1);
     end(3);
     EXPECT_EQ(answer(first), PMIX_SUCCESS);
-    // The node takes part in its place, too late; the next group of this name is not touched by that.
+    // The node takes part in its place, too late; this does not affect the next group of this name.
     EXPECT_EQ(answer(ask(1, {0, 1, 3}, PMIX_SUCCESS, Operation::Destruct)), PMIX_SUCCESS);
     const uint64_t again = ask(0, {0, 1, 2}, PMIX_SUCCESS, Operation::Destruct);
     EXPECT_EQ(answer(ask(1, {0, 1, 2}, PMIX_SUCCESS, Operation::Destruct)), PMIX_SUCCESS);
@@ -320,7 +320,7 @@ TEST(Honoured, ADirectiveIsRefusedWhereItIsRequiredAndUnknown) {
         EXPECT_EQ(check_required(upcall, {info, 1}), PMIX_SUCCESS) << upcall;
         PMIx_Info_required(&info[0]);
         EXPECT_EQ(check_required(upcall, {info, 1}), PMIX_ERR_NOT_SUPPORTED) << upcall;
-        // The library has taken care of this one.
+        // The library has handled this one.
         PMIx_Info_processed(&info[0]);
         EXPECT_EQ(check_required(upcall, {info, 1}), PMIX_SUCCESS) << upcall;
         const char* known = honoured_by(upcall).at(0);
@@ -355,7 +355,8 @@ TEST_F(LauncherControl, ChecksTargetsBeforeItActs) {
 
 TEST_F(LauncherControl, EndsAsAnEventAsks) {
     using Action = Control::Action;
-    // Jobs of four processes on two nodes, rank 1 of the first is meant: what is ended of each.
+    // Jobs of four processes on two nodes, rank 1 of the first is the target: the terminated processes of
+    // each.
     struct Case {
         Action action;
         std::vector<ProcId> ranks;
@@ -406,7 +407,7 @@ TEST_F(LauncherControl, RefusesToRedefineASet) {
         return host.answers[id].status;
     };
     EXPECT_EQ(define("ocean"), PMIX_ERR_EXISTS);
-    EXPECT_EQ(define("server@2"), PMIX_ERR_BAD_PARAM);  // what the next job is called
+    EXPECT_EQ(define("server@2"), PMIX_ERR_BAD_PARAM);  // the name of the next job
     EXPECT_EQ(define("ice"), PMIX_SUCCESS);
     EXPECT_EQ(define("ice"), PMIX_ERR_EXISTS);
     record.state = JobRecord::State::Ended;
@@ -454,7 +455,7 @@ TEST_F(LauncherAnnouncer, TellsOfTheFirstProcessBeforeAllAreStarted) {
 
 class LauncherBodies : public WithLibrary {
   protected:
-    /// An unpacked value packs to the same bytes, and every beginning of a message is noticed as damaged.
+    /// An unpacked value packs to the same bytes, and every truncation of a message is detected.
     template <typename T>
     static T expect_whole(const T& value) {
         const Buffer body = pack(value);

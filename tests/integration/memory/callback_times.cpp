@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // callback_times ROLE ROUNDS - makes each call of the role that has a callback: on the main thread, in an
-// event handler, and in the callback of another call. Status 0 where no callback begins inside its call in
-// the thread that has made it, and few begin on other threads before the call has returned
-// (docs/decisions/0041).
+// event handler, and in the callback of another call. Status 0 if no callback begins inside its call on the
+// calling thread, and few begin on other threads before the call has returned (docs/decisions/0041).
 #include <pmix.h>
 
 #include <cstdio>
@@ -19,7 +18,7 @@ namespace {
 
 constexpr pmix_status_t kPlace = -3001;  // the event whose handler makes a call
 
-// The call that is being made.
+// The current call.
 std::atomic<bool> inside{false}, made{false};
 std::atomic<std::thread::id> caller;
 std::atomic<pmix_status_t> outcome;
@@ -56,7 +55,7 @@ pmix_status_t on_this_thread(const std::function<pmix_status_t()>& start) {
     return count(outcome);
 }
 
-/// Has `elsewhere` run make(), and waits for it.
+/// Makes `elsewhere` run make(), and waits for it.
 pmix_status_t elsewhere(const std::function<pmix_status_t()>& start, pmix_status_t (*place)()) {
     now = &start;
     made = false;
@@ -94,7 +93,7 @@ const Call* find(const std::vector<Call>& all, const std::string& wanted) {
     return nullptr;
 }
 
-/// Makes each call `rounds` times at a place. `share`: one of how many callbacks may begin early.
+/// Makes each call `rounds` times at a place. `share`: one of `share` callbacks may begin early.
 bool well_at(const char* place, Begin at, const std::vector<Call>& all, int rounds, long share) {
     calls = refused = 0;
     early = on_caller = 0;
@@ -131,7 +130,7 @@ int main(int argc, char** argv) {
     on_callback = look;
     pmix_status_t code = kPlace;
     if (PMIx_Register_event_handler(&code, 1, nullptr, 0, handle, nullptr, nullptr) < 0) return 3;
-    // No library can see its caller take note: some callbacks on other threads come before that.
+    // No library can observe when its caller records the return: some callbacks on other threads precede it.
     bool good = well_at("main thread", on_this_thread, all, rounds, 20);
     good &= well_at("handler", in_a_handler, all, rounds, 0);
     good &= well_at("callback", in_a_callback, all, rounds, 0);

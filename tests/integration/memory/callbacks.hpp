@@ -17,7 +17,7 @@ constexpr pmix_status_t kCode = -3000;
 extern pmix_proc_t self, everybody;
 extern size_t handler;  ///< the reference of the last registration
 
-// The number of the non-blocking call that is waited for now: it distinguishes its callback from late ones.
+// The number of the awaited non-blocking call: it distinguishes its callback from late ones.
 extern std::atomic<long> promised;
 extern std::atomic<pmix_status_t> answer;
 extern std::atomic<bool> here;
@@ -63,11 +63,11 @@ pmix_status_t wait_for(const Start& start) {
     return answer;
 }
 
-/// One directive, until the next call of this.
+/// One directive, valid until the next call of this function.
 pmix_info_t* info(const char* key, const void* value, pmix_data_type_t type);
 pmix_status_t discard(pmix_info_t* results, size_t nresults, pmix_status_t status);
 
-/// Calls, as a function adds them one after the other.
+/// A list of calls, filled by functions.
 class Calls {
   public:
     Call& add(const char* name, std::function<pmix_status_t()> run) {

@@ -10,19 +10,19 @@
 
 namespace failing {
 
-/// One call, made again and again. The allocations of `run` fail, those of `before` and `after` do not.
+/// One call, made repeatedly. The allocations of `run` fail, those of `before` and `after` do not.
 struct Call {
     std::string name;
     std::function<pmix_status_t()> run;
     std::function<void()> before = [] {};
-    std::function<void()> after = [] {};  ///< where it has succeeded
+    std::function<void()> after = [] {};  ///< after it has succeeded
 };
 
 /// The calls of an initialised process of the role "client", "tool" or "server", with init and finalize.
 std::vector<Call> calls_of(const std::string& role);
 
-/// Waits for the callbacks of calls that are not blocking. Whether each of those that were promised one was
-/// called once, and no other was.
+/// Waits for the callbacks of calls that are not blocking. Returns whether each accepted call got exactly one
+/// callback, and no other call got one.
 bool callbacks_are_right();
 
 }  // namespace failing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls of clients: data that they post, and collectives.
+// Calls of clients: posted data and collectives.
 #include <pmix.h>
 #include <unistd.h>
 
@@ -61,7 +61,7 @@ std::vector<Call> client_calls() {
     };
     const auto destruct = [] { PMIx_Group_destruct("group", nullptr, 0); };
     Call& constructed = add("construct", construct);
-    constructed.before = destruct;  // one whose answer was lost may be there
+    constructed.before = destruct;  // one whose answer was lost may exist
     constructed.after = destruct;
     Call& constructed_nb = add("construct_nb", [] {
         return wait_for([](void* data) {

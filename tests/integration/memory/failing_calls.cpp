@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// failing_calls ROLE CALL FIRST STEP once|later - one call again and again, in which the FIRST-th allocation
-// fails, then the (FIRST + STEP)-th, and so on until none is left that could. Prints a line for each before
-// it is made, and its outcome; "end" is the last. A call that hangs ends the process by SIGALRM.
+// failing_calls ROLE CALL FIRST STEP once|later - one call repeatedly, in which the FIRST-th allocation
+// fails, then the (FIRST + STEP)-th, and so on until no allocation is left. Prints a line before each call,
+// and its outcome; "end" is the last line. A hanging call ends the process by SIGALRM.
 #include <pmix.h>
 #include <unistd.h>
 

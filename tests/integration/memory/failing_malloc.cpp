@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// See failing_malloc.hpp. Allocations that other libraries make for themselves do not fail where these
-// libraries cannot bear it.
+// See failing_malloc.hpp. Allocations of other libraries do not fail if these libraries cannot handle it.
 #include "tests/integration/memory/failing_malloc.hpp"
 
 #include <dlfcn.h>
@@ -22,7 +21,7 @@ namespace {
 std::atomic<bool> armed{false}, all_later{false};
 std::atomic<long> wanted{0}, count{0};
 
-/// Libraries that die of an allocation that fails, as they do not look.
+/// Libraries that crash on a failed allocation, because they do not check it.
 bool is_careless(const void* caller) {
     Dl_info found;
     if (dladdr(caller, &found) == 0 || found.dli_fname == nullptr) return false;
@@ -69,7 +68,7 @@ void* realloc(void* block, size_t size) noexcept {
     return fails(__builtin_return_address(0)) ? nullptr : __libc_realloc(block, size);
 }
 
-/// The C library's would hide the caller.
+/// The C library's function would hide the caller.
 char* strdup(const char* text) noexcept {
     if (fails(__builtin_return_address(0))) return nullptr;
     const size_t size = std::strlen(text) + 1;

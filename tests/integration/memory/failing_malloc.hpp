@@ -9,7 +9,7 @@ enum class How { Once, AndAllLater };
 
 /// From now on the `number`-th allocation of the process fails, or that and all later ones; 0: none.
 void arm(long number, How how);
-/// No allocation fails any more. How many there were since arm().
+/// Stops failures. Returns the number of allocations since arm().
 long disarm();
 
 }  // namespace failing

@@ -25,7 +25,7 @@ class FailingServer : public testing::TestWithParam<How> {
     /// Starts the call that the two processes of a job make at the same time.
     using Start = std::function<Call(Process& process)>;
 
-    /// Has each allocation of the server fail in turn while it serves the call.
+    /// Makes each allocation of the server fail in turn while it serves the call.
     void serve(const Start& start, const Start& prepare = nullptr) {
         long made = 0;
         for (long number = 1; number == 1 || made >= number; number += step()) {
@@ -65,7 +65,7 @@ class FailingServer : public testing::TestWithParam<How> {
             for (const pmix_rank_t rank : {0U, 1U})
                 node.client(rank).runtime().progress();
             for (const pmix_rank_t rank : {0U, 1U}) {
-                // A participant that has failed comes again, as the other waits for it.
+                // A participant that has failed calls again, because the other waits for it.
                 if (calls[rank].there() && !calls[rank].good() && !calls[1 - rank].there() && !again[rank]) {
                     again[rank] = true;
                     calls[rank] = start(node.client(rank));
@@ -80,7 +80,7 @@ class FailingServer : public testing::TestWithParam<How> {
             node.turn();
         for (const Call& one : calls)
             EXPECT_EQ(one.answers(), 1);
-        // With no memory at all, replies to a construction that is complete cannot be made either.
+        // Without any memory, replies to a complete construction cannot be created either.
         const bool failed = number != 0 && GetParam() == How::Once && !calls[0].good() && !calls[1].good();
         if (failed) expect_no_new_group(node);
         return made;
@@ -147,7 +147,7 @@ TEST_P(FailingServer, AnswersFinalize) {
     });
 }
 
-/// A request of one command, as a client without a service of ours would make it.
+/// A request of one command, as sent by a client that lacks Muster's service.
 auto ask_for(Command command, std::function<void(Packer&)> fill) {
     return [command, fill = std::move(fill)](Process& process) {
         return call(process, [&process, command, fill](HostDone done) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls of a server's host beside those of a job's life: sessions, resources, regular expressions, locality.
+// Calls of a server's host other than those of a job's life: sessions, resources, regular expressions,
+// locality.
 #include <pmix.h>
 #include <pmix_server.h>
 
@@ -39,7 +40,7 @@ void have_cpuset() {
     if (bound.bitmap == nullptr) PMIx_Get_cpuset(&bound, PMIX_CPUBIND_PROCESS);
 }
 
-/// A call that gives a text.
+/// A call that returns a text.
 pmix_status_t text_of(pmix_status_t (*make)(char** text)) {
     char* text = nullptr;
     const pmix_status_t status = make(&text);

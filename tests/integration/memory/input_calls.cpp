@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls about output and input of others.
+// Calls about the output and input of other processes.
 #include <pmix.h>
 #include <pmix_tool.h>
 
@@ -8,7 +8,7 @@
 namespace failing {
 namespace {
 
-// Only stderr is pulled: stdout of a process goes to the harness.
+// Only stderr is pulled: stdout of a process belongs to the harness.
 size_t puller = 0;
 
 void on_pull(pmix_status_t status, size_t id, void* data) {

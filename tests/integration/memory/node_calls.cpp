@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls about the node: its topology, where processes are bound, and its fabrics.
+// Calls about the node: its topology, the binding of processes, and its fabrics.
 #include <pmix.h>
 #include <pmix_server.h>
 

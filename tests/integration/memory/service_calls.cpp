@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls for which a server, or its host, does something.
+// Calls that a server or its host serves.
 #include <pmix.h>
 #include <pmix_server.h>
 
@@ -29,7 +29,7 @@ pmix_info_t* heartbeat() {
     return info(PMIX_MONITOR_HEARTBEAT, nullptr, PMIX_BOOL);
 }
 
-/// A long interval: no beat is missed while the calls are made.
+/// A long interval: no heartbeat is missed while the calls are made.
 const pmix_info_t* seldom() {
     static const uint32_t seconds = 1000;
     static pmix_info_t period;

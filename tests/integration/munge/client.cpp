@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The client of the tests of psec/munge. `as PSEC`: connects with that list of security components of its
-// own, in place of its server's. `credential`: asks for one of MUNGE and has it judged, twice.
+// The client of the tests of psec/munge. `as PSEC`: connects with that list of security components instead of
+// its server's. `credential`: requests a MUNGE credential and validates it, twice.
 #include <pmix.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// psec/munge by way of its table, with a real munged: what it makes, what it takes, and what it says of what
-// it does not take.
+// psec/munge through its table, with a real munged: created, accepted and refused credentials, and the
+// messages for refused ones.
 #include <gtest/gtest.h>
 #include <pmix/sdk/psec.h>
 #include <sys/wait.h>
@@ -126,7 +126,7 @@ TEST_F(MungeComponent, AnExpiredCredentialIsRefused) {
     values_["lifetime"] = "1";
     ASSERT_EQ(create(), PMIX_SUCCESS) << reason_;
     const Bytes made = credential();
-    // munged counts whole seconds: it has expired when its clock shows two more.
+    // munged counts whole seconds: the credential has expired when its clock has advanced by two.
     const auto end = std::chrono::system_clock::now() + std::chrono::milliseconds(2100);
     std::this_thread::sleep_until(end);
     EXPECT_EQ(validate(made.view()), PMIX_ERR_INVALID_CRED);
@@ -157,7 +157,7 @@ TEST_F(MungeComponent, MalformedCredentialsAreRefused) {
     EXPECT_EQ(validate("MUNGE:" + std::string(1 << 20, 'A') + ":"), PMIX_ERR_INVALID_CRED);
     EXPECT_TRUE(said("more than any")) << reason_;
     Bytes made = credential();
-    // One character changed; of the last ones, base64's, not every bit means something.
+    // One character changed; not every bit of the last base64 characters is significant.
     for (size_t i = 0; i + 8 < made.size(); i += 7) {
         Bytes changed;
         changed.append(made.view());

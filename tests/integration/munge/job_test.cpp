@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A server and its clients with psec/munge: who is let in, who is not, and in which order the two lists are
-// gone through.
+// A server and its clients with psec/munge: accepted and refused clients, and the order in which the two
+// lists are tried.
 #include <gtest/gtest.h>
 #include <pmix.h>
 #include <unistd.h>

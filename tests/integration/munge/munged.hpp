@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A munged of the test's own, as the test's user, with a new key and socket in a new folder. Ended, and its
-// folder removed, by the destructor.
+// The test's own munged, run as the test's user, with a new key and socket in a new folder. The destructor
+// ends it and removes its folder.
 #pragma once
 
 #include <sys/types.h>
@@ -11,17 +11,17 @@ namespace integration {
 
 class Munged {
   public:
-    /// Waits until it answers. `error()` says why it does not.
+    /// Waits until it answers. `error()` gives the reason if it does not.
     Munged();
     ~Munged();
     Munged(const Munged&) = delete;
     Munged& operator=(const Munged&) = delete;
 
-    /// Whether this machine has the program at all.
+    /// Whether this machine has the program.
     static bool installed();
     const std::string& socket() const { return socket_; }
     const std::string& error() const { return error_; }
-    /// Ends it, as its sudden death would; the socket stays behind.
+    /// Kills it; the socket remains.
     void kill();
 
   private:

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// refusing CALL ERROR PROGRAM... - runs a program to which the kernel refuses a system call, as in a
-// container.
+// refusing CALL ERROR PROGRAM... - runs a program whose system call CALL fails with ERROR, as in a container.
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process of a job that initialises again and again:
-//   cycles COUNT [SEED]   COUNT times Init, a fence over the job, Finalize, with delays by chance in between
-//   mixed COUNT [SEED]    the same with another operation in each cycle, by chance: fences, connections,
+// A process of a job that initialises repeatedly:
+//   cycles COUNT [SEED]   COUNT times Init, a fence over the job, Finalize, with random delays in between
+//   mixed COUNT [SEED]    the same with another, random operation in each cycle: fences, connections,
 //                         groups that are destructed and groups that are not, invitations, published data,
 //                         events, output that another process pulls
-//   leaves                Init and a fence; rank 0 finalizes and ends, the others fence again and say how
-//   that
-//                         ended
+//   leaves                Init and a fence; rank 0 finalizes and ends, the others fence again and print
+//                         its status
 #include <pmix_tool.h>
 #include <unistd.h>
 
@@ -135,7 +134,7 @@ void on_invitation(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, size
     done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, data);
 }
 
-/// The group is left to the end of the life, or destructed by all. A later life has one of the same name.
+/// The group is kept to the end of the life, or destructed by all. A later life has one of the same name.
 void invitation(std::mt19937& random, uint32_t leader, uint32_t size, bool destructs) {
     const std::string id = "invited";
     invitations = 0;
@@ -168,7 +167,7 @@ void invitation(std::mt19937& random, uint32_t leader, uint32_t size, bool destr
     if (destructs) expect("destruct " + id, PMIx_Group_destruct(id.c_str(), nullptr, 0));
 }
 
-std::atomic<int> pulled;  ///< the cycle in the last output that came
+std::atomic<int> pulled;  ///< the cycle in the last received output
 
 void on_output(size_t, pmix_iof_channel_t, pmix_proc_t*, pmix_byte_object_t* bytes, pmix_info_t*, size_t) {
     const std::string text(bytes->bytes, bytes->size);
@@ -176,8 +175,8 @@ void on_output(size_t, pmix_iof_channel_t, pmix_proc_t*, pmix_byte_object_t* byt
     if (at != std::string::npos) pulled = std::atoi(text.c_str() + at + 7);
 }
 
-/// A pull is given back, or left to the end of the life. One of the latter kind takes the output from the
-/// launcher until then.
+/// A pull is deregistered, or kept to the end of the life. In the latter case it redirects the output from
+/// the launcher until then.
 void output(std::mt19937& random, int cycle, uint32_t writer, uint32_t size, bool gives_back) {
     const bool pulls = self.rank == (writer + 1) % size;
     pulled = -1;
@@ -244,7 +243,7 @@ int cycles(int count, unsigned seed, bool mixed) {
         expect("PMIx_Finalize", PMIx_Finalize(nullptr, 0));
         pause(random);
     }
-    // No pull of a life that has ended takes the last line.
+    // No pull of an ended life consumes the last line.
     if (mixed) {
         init();
         fence("behind all cycles");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process of a job that looks at what the store costs it: what PMIx_Init sends, what a PMIx_Get calls and
-// allocates, which files are opened, how much memory it has of its own. Each first word is a behaviour; what
-// is wrong is said in a line that begins with BAD.
+// A process of a job that measures the cost of the store: messages of PMIx_Init, calls and allocations of a
+// PMIx_Get, opened files, private memory. The first word selects the behaviour; a line that begins with BAD
+// reports an error.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
@@ -116,7 +116,7 @@ int finalize() {
     return 0;
 }
 
-// init: one message goes to the server, and all of the job is known when it has answered that.
+// init: one message is sent to the server, and all job data are known after its answer.
 int run_init() {
     expect("init", PMIx_Init(&self, nullptr, 0));
     const int connected = connects, sent = sends;
@@ -136,7 +136,7 @@ int run_init() {
     return finalize();
 }
 
-// files: says which files of components the process has opened when it has posted, fenced and got.
+// files: prints the component files that the process has opened after a post, a fence and a get.
 int run_files() {
     expect("init", PMIx_Init(&self, nullptr, 0));
     put("cost.text", "text");
@@ -158,8 +158,8 @@ int run_files() {
     return finalize();
 }
 
-// seek RANK KEY ask|look|fence: gets a key, with asking the server, without, or without behind a fence with
-// data; says what it is, or why not. Waits for a word first.
+// seek RANK KEY ask|look|fence: gets a key, with a request to the server, without one, or without one after a
+// fence with data; prints the value, or the error. Waits for a word first.
 int run_seek(const std::vector<std::string>& words) {
     expect("init", PMIx_Init(&self, nullptr, 0));
     say("INIT");
@@ -181,7 +181,7 @@ int run_seek(const std::vector<std::string>& words) {
     return finalize();
 }
 
-// memory SIZE: says how many bytes it has allocated, having looked for something of many ranks.
+// memory SIZE: prints the number of allocated bytes after lookups of data of many ranks.
 int run_memory(uint32_t size) {
     expect("init", PMIx_Init(&self, nullptr, 0));
     const pmix_info_t optional = flag(PMIX_OPTIONAL);
@@ -208,7 +208,8 @@ void on_call(int, siginfo_t* what, void*) {
     last_call = what->si_syscall;
 }
 
-/// From here on the kernel does nothing for this thread, and each call is counted; it can only end.
+/// From here on the kernel refuses all system calls of this thread, and each call is counted; the thread can
+/// only end.
 void be_watched() {
     sock_filter program[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -227,7 +228,7 @@ struct Question {
     const char* what;
     pmix_rank_t rank;
     const char* key;
-    int of_copy, of_static;  ///< allocations that the value itself takes
+    int of_copy, of_static;  ///< allocations of the value itself
     int took_copy = 0, took_static = 0, took_pointer = 0;
     pmix_status_t status = PMIX_SUCCESS;
 };
@@ -267,19 +268,19 @@ struct Round {
     static void* run(void* round) {
         auto& mine = *static_cast<Round*>(round);
         for (int i = 0; i < 3; ++i) {
-            // The first look-ups, and the allocator, may need system calls.
+            // The first lookups, and the allocator, may need system calls.
             if (i == 2 && !WITH_SANITIZER) be_watched();
             for (Question& one : mine.questions)
                 mine.ask(one);
         }
-        // Nothing else can be called any more.
+        // No other call is possible from here on.
         while (!WITH_SANITIZER)
             syscall(SYS_exit, 0);
         return nullptr;
     }
 };
 
-// gets: what is in the store is got without a call of the kernel, and without an allocation but the value's.
+// gets: values in the store are read without a system call, and without an allocation except the value's.
 int run_gets() {
     expect("init", PMIx_Init(&self, nullptr, 0));
     put("cost.number", nullptr);

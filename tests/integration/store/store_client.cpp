@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process of a job that looks at what it is told, and whether that was mapped or sent:
-//   life SIZE BYTES mapped|sent|any [NAME=VALUE]   the whole of it, with values of that many bytes; with that
-//   in its
-//                                              environment
-//   reads SIZE                    posts, says "ready", and reads until it is killed; says "still" when it
-//   gets a line, having read everything once more
-//   outlives SIZE FILE            says "ready", reads on when its server has gone, and writes to FILE how
-//   that went
+// A process of a job that checks its data, and whether they were mapped or sent:
+//   life SIZE BYTES mapped|sent|any [NAME=VALUE]
+//                        all steps, with values of that many bytes, with NAME=VALUE in its environment
+//   reads SIZE           posts, says "ready", and reads until it is killed; on each line of its input it
+//   reads
+//                        everything once more and says "still"
+//   outlives SIZE FILE   says "ready", continues to read after the end of its server, and writes the result
+//                        to FILE
 #include <pmix.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -117,14 +117,14 @@ int main(int count, char** words) {
     job_size = static_cast<uint32_t>(std::strtoul(words[2], nullptr, 10));
     if (count > 5) putenv(words[5]);
     if (const char* files = getenv("STORE_CLIENT_FILES")) {
-        // So many descriptors and no more; what is said about it is to be read.
+        // Limits the number of descriptors; the messages must remain readable.
         const rlim_t most = std::strtoul(files, nullptr, 10);
         const rlimit limit = {most, most};
         if (setrlimit(RLIMIT_NOFILE, &limit) != 0) fail("setrlimit");
         dup2(STDOUT_FILENO, STDERR_FILENO);
     }
     if (const char* space = getenv("STORE_CLIENT_SPACE")) {
-        // So much address space.
+        // Limits the address space.
         const rlim_t most = std::strtoul(space, nullptr, 10);
         const rlimit limit = {most, most};
         if (setrlimit(RLIMIT_AS, &limit) != 0) fail("setrlimit");

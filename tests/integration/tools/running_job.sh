@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# running_job.sh BIN - a tool attaches to a job that muster runs, by the launcher's process ID and by its namespace, and
-# uses what PMIx offers on that job.
+# running_job.sh BIN - a tool attaches to a job that muster runs, by the launcher's process ID and by its namespace, and uses the
+# services for that job.
 set -uo pipefail
 bin=$1
 work=$(mktemp -d)
@@ -24,11 +24,11 @@ until_true() {
     done
     wrong "did not come true: $1"
 }
-# ask STEP... - what a tool says that takes these steps
+# ask STEP... - the output of a tool that takes these steps
 ask() { timeout 60 "$bin/integration_tool" run "$@"; }
 
 : >"$work/out"
-# Rank 2 asks as well, as a process of the job, when all are there.
+# Rank 2 also queries, as a process of the job, when all have started.
 "$bin/muster" -n 2 --nodes 2 --report-uri "$work/uri" sh -c 'echo PID $PMIX_RANK:$$; exec sleep 600' : \
     -n 1 sh -c "echo PID 2:\$\$; until [ -e $work/all ]; do sleep 0.05; done; $bin/integration_tool run init publish:color,blue table:\$PMIX_NAMESPACE fence" >"$work/out" 2>"$work/err" &
 muster=$!
@@ -61,7 +61,7 @@ done
 if dpkg -S /usr/bin/pattrs >/dev/null 2>&1; then
     has "PMIx_Spawn" "$(unset LD_LIBRARY_PATH; timeout 60 /usr/bin/pattrs --uri "$(cat "$work/uri")" --host-fns 2>&1)"
 fi
-# Each key that is listed can be asked for.
+# Each listed key can be queried.
 keys=$("$bin/pquery" --pid "$muster" PMIX_QUERY_SUPPORTED_KEYS | sed -n 's/^    //p')
 for key in PMIX_QUERY_NUM_PSETS PMIX_QUERY_PSET_MEMBERSHIP PMIX_QUERY_ATTRIBUTE_SUPPORT PMIX_QUERY_AVAIL_SERVERS \
     PMIX_QUERY_STABLE_ABI_VERSION PMIX_HOST_FUNCTIONS PMIX_QUERY_PROC_TABLE; do has " $key " " ${keys//$'\n'/ } "; done

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process for the tests of tools: a server, or a tool that takes steps and says how each went, one line a
-// step.
+// A process for the tests of tools: a server, or a tool that takes steps and prints the result of each, one
+// line per step.
 //   integration_tool serve NSPACE key=value...   prints "READY pid", serves until its input ends
 //   integration_tool run STEP...                 a step is word[:key=value,...]
 // Public API only.
@@ -69,7 +69,7 @@ constexpr Attribute kAttributes[] = {
     {"host", PMIX_SERVER_HOSTNAME, PMIX_STRING},
 };
 
-/// "key=value,..." as attributes; what it does not know is left in `others`.
+/// "key=value,..." as attributes; unknown ones are stored in `others`.
 std::vector<pmix_info_t> attributes(const std::vector<std::string>& words,
                                     std::vector<std::string>* others = nullptr) {
     std::vector<pmix_info_t> infos;
@@ -117,10 +117,10 @@ void wait_for_line() {
 
 // --- the server ---
 
-std::string policy;  // "" lets all in
+std::string policy;  // "" accepts all
 std::atomic<int> tools_seen{0};
 
-/// As PRRTE does: what the tool is to know of its job is registered before it is let in.
+/// As PRRTE does: the tool's job data are registered before the tool is accepted.
 void register_and_answer(const pmix_proc_t& proc, pmix_tool_connection_cbfunc_t answer, void* cbdata) {
     struct Waiting {
         pmix_proc_t proc;
@@ -178,7 +178,7 @@ pmix_status_t refuse_nothing(const pmix_proc_t*, void*, pmix_op_cbfunc_t, void*)
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/// A scheduler that has one node to give.
+/// A scheduler with one free node.
 pmix_status_t allocate(const pmix_proc_t*, pmix_alloc_directive_t directive, const pmix_info_t info[],
                        size_t count, pmix_info_cbfunc_t answer, void* cbdata) {
     std::string about = directive == PMIX_ALLOC_NEW ? "ALLOCATE" : "RELEASE";
@@ -231,7 +231,7 @@ int serve(const std::string& nspace, const std::vector<std::string>& words) {
         say(std::string("INIT ") + PMIx_Error_string(status));
         return 1;
     }
-    // A job to look at.
+    // A job to query.
     void* list = PMIx_Info_list_start();
     const uint32_t size = 7;
     PMIx_Info_list_add(list, PMIX_JOB_SIZE, &size, PMIX_UINT32);
@@ -246,7 +246,7 @@ int serve(const std::string& nspace, const std::vector<std::string>& words) {
     PMIx_Register_attributes(spawn, supported);
     say("READY " + std::to_string(getpid()));
     if (std::find(others.begin(), others.end(), "shown") != others.end()) {
-        // As the server's own clients know it.
+        // The same result as for the server's own clients.
         pmix_proc_t client;
         PMIx_Load_procid(&client, ("job-of-" + nspace).c_str(), 0);
         char** variables = nullptr;
@@ -339,7 +339,7 @@ std::string known_of(const std::string& word, const std::vector<std::string>& ke
     return text;
 }
 
-/// The attributes of the one function that was asked for, at its level.
+/// The attributes of the requested function, at its level.
 std::string attributes_in(const pmix_value_t& value) {
     std::string text;
     const pmix_data_array_t* functions = array_of(value, PMIX_INFO);
@@ -351,7 +351,7 @@ std::string attributes_in(const pmix_value_t& value) {
     return text;
 }
 
-/// "servers-here", "table:NSPACE[,local]", "support:LEVEL,FUNCTION": asks, and tells what the answer says.
+/// "servers-here", "table:NSPACE[,local]", "support:LEVEL,FUNCTION": queries, and prints the answer.
 std::string answer_of(const std::string& word, const std::vector<std::string>& arguments) {
     pmix_query_t query;
     std::memset(&query, 0, sizeof query);
@@ -395,7 +395,7 @@ void step(const std::string& word, const std::vector<std::string>& arguments) {
         const pmix_status_t status = PMIx_tool_init(&self, data, infos.size());
         report(status, status == PMIX_SUCCESS ? named(self) : "");
     } else if (word == "user") {
-        // Another one from here on; "no" where that one could not even run this program.
+        // Another one from here on; "no" if that user could not even run this program.
         const auto id = static_cast<uid_t>(std::atol(arguments[0].c_str()));
         const bool became = setgid(id) == 0 && setuid(id) == 0;
         say(became && access("/proc/self/exe", R_OK) == 0 && access(arguments[1].c_str(), R_OK | X_OK) == 0

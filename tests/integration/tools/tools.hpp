@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fixture of the tests of tools: processes of tool.cpp, servers and tools, with a folder of their own.
+// The fixture of the tests of tools: processes of tool.cpp, servers and tools, with their own folder.
 #pragma once
 
 #include <fcntl.h>
@@ -25,7 +25,7 @@ namespace muster::tests {
 
 namespace fs = std::filesystem;
 
-/// Generous: machines are loaded, and sanitizers slow.
+/// Generous, for loaded machines and slow sanitizers.
 inline constexpr double kPatience = 60;
 
 class Process {
@@ -128,7 +128,7 @@ class Tools : public testing::Test {
     }
     ~Tools() override { fs::remove_all(dir_); }
 
-    /// A server that is ready, its files below the test's folder.
+    /// A ready server with its files below the test's folder.
     std::unique_ptr<Process> server(const std::string& nspace, std::vector<std::string> words = {"tools"}) {
         std::vector<std::string> all = {"serve", nspace, "tmpdir=" + dir_, "systemdir=" + dir_};
         all.insert(all.end(), words.begin(), words.end());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tools and the servers that they find (Standard: Tools and Debuggers, Connection Mechanisms): tool.cpp plays
+// Tools and the servers that they find (Standard: Tools and Debuggers, Connection Mechanisms); tool.cpp plays
 // both.
 #include "tests/integration/tools/tools.hpp"
 #include "tests/covers.hpp"
@@ -60,7 +60,7 @@ TEST_F(Tools, ThereIsOneSystemServerPerNode) {
     EXPECT_TRUE(begins(outcome("init:system"), "init PMIX_SUCCESS tool-"));
     one->kill_it();
     EXPECT_EQ(outcome("init:system"), "init PMIX_ERR_UNREACH");
-    auto next = server("next", {"syssupport"});  // in the place of the dead one
+    auto next = server("next", {"syssupport"});  // replaces the ended one's
     EXPECT_TRUE(begins(outcome("init:system"), "init PMIX_SUCCESS tool-"));
 }
 
@@ -147,7 +147,7 @@ TEST_F(Tools, RetryUntilTheServerStarts) {
     auto process = tool({"wait", "init:nspace=late,retries=60,delay=1"});
     EXPECT_EQ(process->line(), "wait");
     process->go_on();
-    usleep(50 * 1000);  // it looks at least once in vain; if it does not, the test proves less, and passes
+    usleep(50 * 1000);  // at least one attempt fails; if none does, the test proves less, and passes
     auto late = server("late");
     EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS"));
 }
@@ -157,7 +157,7 @@ TEST_F(Tools, WaitBetweenAttempts) {
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(outcome("init:nspace=none,retries=2,delay=1,timeout=50"), "init PMIX_ERR_UNREACH");
     EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
-    // One attempt has nothing to wait for.
+    // A single attempt does not wait.
     const auto again = std::chrono::steady_clock::now();
     EXPECT_EQ(outcome("init:nspace=none,retries=1,delay=20,timeout=50"), "init PMIX_ERR_UNREACH");
     EXPECT_LT(std::chrono::steady_clock::now() - again, std::chrono::seconds(20));
@@ -225,7 +225,7 @@ TEST_F(Tools, HaveAJobOfTheirOwnWithoutAServer) {
     }
 }
 
-// --- who a tool is, and who decides ---
+// --- the identity of a tool, and the host's decision ---
 
 TEST_F(Tools, NamesAreChosenOrAssigned) {
     covers("TOOL-22", "TOOL-23", "TOOL-42");
@@ -269,7 +269,7 @@ TEST_F(Tools, NamesAreUnique) {
     EXPECT_EQ(outcome("init:name=twin,rank=1"), "init PMIX_SUCCESS twin:1");
     first->go_on();
     EXPECT_EQ(first->wait(), 0);
-    // Nothing is kept of it.
+    // No state of it is kept.
     for (int tries = 0;; ++tries) {
         const std::string line = outcome("init");
         if (line == "init PMIX_SUCCESS twin:0") break;
@@ -305,7 +305,7 @@ TEST_F(Tools, GetJobDataThatTheHostRegistersInItsUpcall) {
         EXPECT_EQ(process->line(), "nsdir PMIX_SUCCESS /of/the/host");
         EXPECT_EQ(process->wait(), 0);
     }
-    // One that names itself, twice: nothing is kept of the first.
+    // A tool that names itself, twice: no state of the first is kept.
     EXPECT_EQ(outcome("init:name=mine"), "init PMIX_SUCCESS mine:0");
     EXPECT_EQ(outcome("init:name=mine"), "init PMIX_SUCCESS mine:0");
     EXPECT_EQ(outcome("init:name=job-of-prrte,nspace=prrte"), "init PMIX_ERR_EXISTS");
@@ -384,7 +384,7 @@ TEST_F(Tools, ALostServerGeneratesAnEvent) {
     EXPECT_EQ(process->line(), "finalize PMIX_SUCCESS");
 }
 
-// --- goodbyes ---
+// --- disconnections ---
 
 TEST_F(Tools, FinalizeDoesNotWaitForServers) {
     auto one = server("one", {"tools", "policy=quiet"});
@@ -396,7 +396,7 @@ TEST_F(Tools, FinalizeDoesNotWaitForServers) {
     EXPECT_EQ(process->line(), "finalize PMIX_SUCCESS");
     EXPECT_EQ(process->wait(), 0);
     kill(one->pid(), SIGCONT);
-    // Its goodbye has come, and others are let in.
+    // Its disconnect has been processed, and others are accepted.
     EXPECT_TRUE(begins(outcome("init:nspace=one"), "init PMIX_SUCCESS"));
 }
 
@@ -412,7 +412,7 @@ TEST_F(Tools, AHostMayReuseTheNameOfAFinishedTool) {
     EXPECT_EQ(outcome("lives:50,nspace=one"), "lives PMIX_SUCCESS");
 }
 
-// --- files that are not to be trusted ---
+// --- untrusted files ---
 
 TEST_F(Tools, AToolWithoutAThreadDetectsALostServer) {
     auto one = server("one", {"tools", "policy=quiet"});
@@ -473,7 +473,7 @@ TEST_F(Tools, UntrustedRendezvousFilesAreRefusedWithTheReason) {
             begins(outcome("init:retries=1,file=" + foreign, {"PMIX_MCA_tool_base_trust_foreign_files=1"}),
                    "init PMIX_SUCCESS"));
     }
-    // The search passes over what it cannot use.
+    // The search skips unusable files.
     for (const Case& each : cases)
         write_file(session_file(std::string("a-") + each.name), each.text, each.mode);
     EXPECT_TRUE(begins(outcome("init"), "init PMIX_SUCCESS"));
@@ -489,7 +489,7 @@ TEST_F(Tools, VerboseInitNamesTheReasonForNoServer) {
         EXPECT_EQ(said.find(nowhere) != std::string::npos, verbose == "1") << said;
         EXPECT_EQ(said.find("[pmix:tool:") != std::string::npos, verbose == "1") << said;
     }
-    // Once, however often it is tried.
+    // Only once, however many attempts there are.
     write_file(session_file("dead"),
                "dead.0;tcp4://127.0.0.1:1\n6.1.0\n" + std::to_string(1 << 22) + "\n0:0\n\n\n");
     testing::internal::CaptureStderr();
@@ -600,10 +600,10 @@ long rounds_or(long rounds) {
 class Size {
   public:
     Size(pid_t pid, const std::string& folder) : pid_(pid), folder_(folder) {}
-    /// `rounds` since this was made. For the last connection, which the other end may not see closed yet,
-    /// there is one descriptor more.
+    /// `rounds` since its creation. One more descriptor is allowed for the last connection, whose close the
+    /// other end may not have detected yet.
     void expect_same_after(long rounds, const char* who) const {
-        // A loaded machine may notice the other end's departure late.
+        // A loaded machine may detect the disconnect late.
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
         while ((descriptors_of(pid_) > descriptors_ + 1 || files_below(folder_) != files_) &&
                std::chrono::steady_clock::now() < end)
@@ -612,7 +612,7 @@ class Size {
         EXPECT_LE(now.descriptors_, descriptors_ + 1) << who;
         EXPECT_EQ(now.files_, files_) << who;
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-        // Half a KiB a round would be a leak; noise is less.
+        // Half a KiB per round would be a leak; noise is less.
         EXPECT_LE(now.memory_, memory_ + 512 + rounds / 2) << who;
 #endif
         std::printf("%s after %ld rounds: %ld -> %ld KiB, %zu -> %zu descriptors\n", who, rounds, memory_,
@@ -658,7 +658,7 @@ TEST_F(Tools, ManyToolsInSequenceDoNotGrowTheServer) {
     const auto lives = [&](long count) {
         for (long i = 0; i < count; ++i) {
             auto process = tool({"init:nspace=one"});
-            // Each third leaves without a word.
+            // Every third one disconnects without a notice.
             if (i % 3 == 0) {
                 EXPECT_TRUE(begins(process->line(), "init PMIX_SUCCESS"));
                 process->kill_it();
@@ -681,7 +681,7 @@ TEST_F(Tools, ToolsThatDieDuringTheUpcallAreReleased) {
         EXPECT_TRUE(begins(one->line(), "TOOL "));
         process->kill_it();
     }
-    // The host still holds these; the server itself must answer others.
+    // The host still holds these requests; the server must answer other requests.
     one->end_input();
     EXPECT_EQ(one->wait(), 0) << "with " << before << " descriptors at the start";
 }

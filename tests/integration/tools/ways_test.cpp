@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace muster::tests;
 
-// --- where the files are ---
+// --- places of the files ---
 
 TEST_F(Tools, SessionFilesFollowAttributeAndEnvironment) {
     covers("TOOL-12");
@@ -46,7 +46,7 @@ TEST_F(Tools, SessionFilesFollowAttributeAndEnvironment) {
         ASSERT_TRUE(begins(one.line(), "READY")) << each.folder;
         for (const std::string& folder : {given, variable, common})
             EXPECT_EQ(fs::exists(file_in(folder)), folder == each.folder) << folder << " or " << each.folder;
-        // Tools look there for the same reasons.
+        // Tools search there under the same conditions.
         std::vector<std::string> steps = {"run", "init:nspace=one"};
         if (!each.words.empty()) steps[1] += ",tmpdir=" + given;
         Process process(steps, each.variables);
@@ -89,7 +89,7 @@ TEST_F(Tools, TheSystemFileFollowsAttributeAndEnvironment) {
 
 // --- other nodes ---
 
-/// Whether somebody takes connections at an address and port of IPv4.
+/// Whether a process accepts connections at an IPv4 address and port.
 bool listens(const std::string& address, const std::string& port) {
     const muster::UniqueFd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in where{};
@@ -116,7 +116,7 @@ TEST_F(Tools, RemoteToolsNeedAnAttributeOfTheServer) {
     EXPECT_TRUE(listens(outside, port_in(far_text)));
     const std::string uri = far_text.substr(0, far_text.find('\n'));
     EXPECT_TRUE(begins(outcome("init:uri=" + uri), "init PMIX_SUCCESS"));
-    // Without it, nobody listens where other nodes could ask.
+    // Without it, no socket is reachable from other nodes.
     auto near = server("near");
     const std::string near_text = text_of(session_file("near"));
     EXPECT_EQ(address_in(near_text), "127.0.0.1");
@@ -124,8 +124,8 @@ TEST_F(Tools, RemoteToolsNeedAnAttributeOfTheServer) {
     EXPECT_TRUE(begins(outcome("init:nspace=near"), "init PMIX_SUCCESS"));
 }
 
-/// A network of its own for what is started meanwhile, in which connections to 10.9.0.1 come from 10.9.0.2:
-/// to the one who listens there they come from another node.
+/// A separate network for processes started meanwhile, in which connections to 10.9.0.1 come from 10.9.0.2:
+/// the listener sees them as connections from another node.
 class OtherNode {
   public:
     OtherNode() : before_(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)) {
@@ -152,7 +152,7 @@ TEST_F(Tools, ARemoteToolIsRefusedWithoutTheAttribute) {
     if (geteuid() != 0) GTEST_SKIP() << "only root can make a network";
     const OtherNode node;
     if (!node.there()) GTEST_SKIP() << "no network can be made here";
-    // The server listens there for other reasons, and believes what the tool says of its user.
+    // The server listens there for other reasons, and trusts the tool's claim about its user.
     std::vector<std::string> variables = environment();
     for (const char* one : {"PMIX_MCA_ptl_tcp_if_include=10.9.0.1/32", "PMIX_MCA_psec=native",
                             "PMIX_MCA_psec_native_trust_claims=1"})
@@ -173,7 +173,7 @@ TEST_F(Tools, ARemoteToolIsRefusedWithoutTheAttribute) {
     EXPECT_EQ(outcome_at("closed", "remote=0"), "init PMIX_ERR_NOT_SUPPORTED");
 }
 
-// --- what may be said of the server ---
+// --- directives about the server ---
 
 TEST_F(Tools, HostAndUriSelectAServerAtInitAndAttach) {
     covers("TOOL-48");
@@ -240,12 +240,12 @@ TEST_F(Tools, AToolOfAnotherUserNeedsThePermissionOfTheHost) {
         const std::string said = process->line();
         EXPECT_TRUE(begins(said, wanted)) << way << ": " << said;
     }
-    // The host was told whose it is, as proved.
+    // The host gets the verified owner.
     const std::string asked = open->line();
     EXPECT_NE(asked.find(PMIX_USERID "=12345"), std::string::npos) << asked;
 }
 
-// --- tools that are no good ---
+// --- misbehaving tools ---
 
 TEST_F(Tools, TryTheNextSecurityComponentAfterARefusal) {
     auto one = server("one", {"tools"});
@@ -256,7 +256,7 @@ TEST_F(Tools, TryTheNextSecurityComponentAfterARefusal) {
         EXPECT_EQ(process->wait(), 0);
         return line.substr(0, line.find(" tool-"));
     };
-    // A tool with the URI alone does not know the server's security modes, and asks its host once.
+    // A tool with only the URI does not know the server's security modes, and tries once.
     const std::string by_uri = "init:uri=" + uri.substr(0, uri.find('\n'));
     EXPECT_EQ(with(by_uri, "none,native"), "init PMIX_SUCCESS");
     EXPECT_TRUE(begins(one->line(), "TOOL "));
@@ -273,7 +273,7 @@ TEST_F(Tools, TryTheNextSecurityComponentAfterARefusal) {
     write_file(dir_ + "/other", text);
     EXPECT_EQ(with("init:file=" + dir_ + "/other", "native"), "init PMIX_SUCCESS");
     EXPECT_TRUE(begins(one->line(), "TOOL "));
-    // The word of its host is final.
+    // The decision of its host is final.
     auto strict = server("strict", {"tools", "policy=refuse"});
     EXPECT_EQ(with("init:nspace=strict", "native,none"), "init PMIX_ERR_UNREACH");
     EXPECT_TRUE(begins(strict->line(), "TOOL "));
@@ -294,9 +294,9 @@ TEST_F(Tools, IncompleteHandshakesOfToolsAreReleased) {
         return std::distance(begin(entries), end(entries));
     };
     EXPECT_TRUE(begins(outcome("init:nspace=one"), "init PMIX_SUCCESS"));
-    // One more: the socket by which the kernel is asked who a peer is, opened when the first comes by TCP.
+    // One more: the socket for queries to the kernel about a peer, opened at the first TCP connection.
     const auto before = descriptors() + 1;
-    // A handshake's header as tools send it, of a message of 64 bytes, and a beginning of that.
+    // The header of a tool's handshake for a message of 64 bytes, and a truncated one.
     std::string handshake(24, '\0');
     for (size_t i = 0; i < 8; ++i)
         handshake[i] = '\377';
@@ -320,7 +320,7 @@ TEST_F(Tools, IncompleteHandshakesOfToolsAreReleased) {
     }
 }
 
-// --- what is to be known before one connects ---
+// --- queries before the connection ---
 
 TEST_F(Tools, ListTheServersOfTheNode) {
     covers("TOOL-38");
