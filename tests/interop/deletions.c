@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every rank posts two keys, which all others read, and deletes one of them: behind the next fence it is not
-// found any more, and the other one is. Libraries before 7.0 have no deletions, and what their processes have
-// read stays.
+// Every rank posts two keys, which all others read, and deletes one of them: after the next fence the deleted
+// key is not found, and the other one is. Libraries before 7.0 have no deletions, and their processes keep
+// the values that they have read.
 #include "probe.h"
 
 static void post(const char* key) {
@@ -26,7 +26,7 @@ static pmix_status_t look_for(uint32_t rank, const char* key) {
 int main(void) {
     begin();
     // The first collecting fence over nodes of both libraries leaves data to direct modex, and
-    // OpenPMIx 7.0.0rc1 keeps what a direct modex has brought, also between two servers of its own.
+    // OpenPMIx 7.0.0rc1 keeps the data of a direct modex, also between two of its own servers.
     fence(true);
     post("goes");
     post("stays");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// flow host FILE: a host that suspends a tool's input twice, by an answer and by a call, and gets all of it;
-// its process ID is written to FILE. flow tool PID: a tool that pushes its own stdin. Both need the API of
+// flow host FILE: a host that suspends a tool's input twice, by an answer and by a call, and receives all of
+// it; it writes its process ID to FILE. flow tool PID: a tool that pushes its own stdin. Both need the API of
 // OpenPMIx 7.0.
 #include <pmix_server.h>
 #include <pmix_tool.h>
@@ -27,7 +27,7 @@ typedef struct {
     void* data;
 } answer_t;
 
-// Nothing may come between the answer and the end of the suspension.
+// No input may arrive between the answer and the end of the suspension.
 static void* suspend_by_answer(void* given) {
     const answer_t answer = *(answer_t*)given;
     free(given);
@@ -44,7 +44,7 @@ static void* suspend_by_call(void* given) {
     free(given);
     PMIx_server_IOF_flow_control(NULL, PMIX_FWD_STDIN_CHANNEL, true, NULL, 0, NULL, NULL);
     answer.done(PMIX_SUCCESS, answer.data);
-    usleep(100000);  // a piece may be on its way
+    usleep(100000);  // a piece may be in flight
     const size_t before = pieces;
     usleep(300000);
     if (pieces != before) ++wrong;
@@ -113,7 +113,7 @@ static int tool(const char* pid) {
     if (status == PMIX_SUCCESS) status = PMIx_IOF_push(&target, 1, NULL, &push, 1, pushed, NULL);
     if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED)
         printf("BAD tool %s\n", PMIx_Error_string(status));
-    pause();  // its input goes on until the host has all of it
+    pause();  // its input continues until the host has all of it
     return 0;
 }
 

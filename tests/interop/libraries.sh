@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The other libraries of maps and tools (source it; not a command): `libraries` has NAME|LIBDIR|INCLUDE|BINDIR of the distribution's
-# OpenPMIx and of each prefix in MUSTER_INTEROP_PREFIXES (colon list). Without any, the script is passed over: status 77.
+# OpenPMIx and of each prefix in MUSTER_INTEROP_PREFIXES (colon list). Without any, the script is skipped: status 77.
 for variable in $(compgen -e | grep -E '^(PMIX|PMI)_' || true); do unset "$variable"; done
 unset LD_LIBRARY_PATH
 multiarch=$(gcc -print-multiarch)

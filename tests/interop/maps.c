@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // maps make NODES FILE: writes the node map and the process map of a job, 4 ranks a node. Muster gets lists
-// with ranges, which OpenPMIx would not understand. maps read NODES FILE: a server registers the job by these
-// maps, and knows each rank. maps version: the library's.
+// with ranges, which OpenPMIx cannot parse. maps read NODES FILE: a server registers the job with these maps,
+// and looks up each rank. maps version: the library's.
 #include <pmix.h>
 #include <pmix_server.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@ static int fail(const char* what, pmix_status_t status) {
     return 1;
 }
 
-// The bytes of a map; the compressed form has NULs in it, and says how long it is.
+// The bytes of a map; the compressed form contains NULs and its own length.
 static size_t length_of(const char* map) {
     size_t length = strlen(map) + 1;
     if (strncmp(map, "blob", 4) != 0) return length;
@@ -95,7 +95,7 @@ static int read_blocks(const char* list, FILE* file) {
     uint8_t* plain = NULL;
     if (fread(&size, sizeof size, 1, file) != 1 || size > kMaxMap || fread(block, 1, size, file) != size)
         return fail("the file", PMIX_ERROR);
-    // OpenPMIx 7.0 with zstd reads no zlib, that of older OpenPMIx neither.
+    // OpenPMIx 7.0 with zstd reads no zlib stream, not even one of older OpenPMIx.
     if (strstr(PMIx_Get_version(), "OpenPMIx 7.") == PMIx_Get_version()) size = 0;
     if (size > 0 && (!PMIx_Data_decompress(block, size, &plain, &plain_size) || plain_size != length ||
                      memcmp(plain, list, length) != 0))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The first steps of the probes of this folder, on those of the acceptance tests.
+// The first steps of the probes of this folder, based on those of the acceptance tests.
 #include "../acceptance/probes/common.h"
 
-// Initializes, proves which library is loaded, and takes the size of the job.
+// Initializes, proves which library is loaded, and gets the size of the job.
 static void begin(void) {
     char who[32];
     if (PMIx_Init(&me, NULL, 0) != PMIX_SUCCESS) exit(1);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A tool at the server of process PID that starts a shell with a script, and stays until its own input ends:
 //   spawner PID SCRIPT [WORD...]   prints SPAWNED
-// Words: forward: it wants the job's standard output; local: it says that the library is to print it; tag:
-// with marks; quiet: not of this job; pull: it pulls it as well, and prints what it gets so behind PULLED.
-// Public functions only, so that it runs on any library; what the library prints of the job it prints by
-// itself.
+// Words: forward: it requests the job's standard output; local: the library prints the output; tag: with
+// marks; quiet: not for this job; pull: it also pulls the output, and prints it after PULLED. Public
+// functions only, so that it runs on any library; output that the library prints is not marked by the tool.
 #include <pmix_tool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,8 @@
 // A process of a job that checks its data, and whether they were mapped or sent:
 //   life SIZE BYTES mapped|sent|any [NAME=VALUE]
 //                        all steps, with values of that many bytes, with NAME=VALUE in its environment
-//   reads SIZE           posts, says "ready", and reads until it is killed; on each line of its input it
-//   reads
-//                        everything once more and says "still"
+//   reads SIZE           posts, says "ready", and reads until it is killed; a line of input makes it
+//                        read everything once more and say "still"
 //   outlives SIZE FILE   says "ready", continues to read after the end of its server, and writes the result
 //                        to FILE
 #include <pmix.h>
