@@ -32,7 +32,7 @@ Service* own(Process& process, Service& (Server::*service)()) {
 /// A deep copy that outlives the call, or null for what cannot be copied (null with entries, too).
 std::shared_ptr<Info> keep_infos(const pmix_info_t info[], size_t ninfo);
 
-/// Whether the directives of a call can be what the caller wants (check_directives()); a reason is logged.
+/// Checks the directives of a call (check_directives()) and logs the reason of a refusal.
 /// `alone`: only this process sees them.
 pmix_status_t check(Process& process, Function function, InfoView directives, bool alone = false);
 /// A deep copy of checked directives that outlives the call. PMIX_ERR_BAD_PARAM for what cannot be copied.
@@ -42,7 +42,7 @@ pmix_status_t keep_directives(Process& process, Function function, const pmix_in
 /// Keys of a NULL-ended array; no keys for null.
 std::vector<std::string> keep_keys(char* const* keys);
 
-/// Runs `start` on the loop; what it throws becomes the answer.
+/// Runs `start` on the loop; an exception becomes the answer.
 void run(Process& process, const Start& start, HostDone done);
 
 /// Waits for the answer. PMIX_ERR_WOULD_BLOCK on the loop itself.
@@ -111,7 +111,7 @@ HostDone to_callback(pmix_op_cbfunc_t cbfunc, void* cbdata);
 /// The infos live until the caller releases them.
 HostDone to_callback(pmix_info_cbfunc_t cbfunc, void* cbdata);
 
-/// The results of a blocking call: given to the caller, who frees them with PMIx_Info_free.
+/// The results of a blocking call: passed to the caller, which frees them with PMIx_Info_free.
 void give_results(HostAnswer& answer, pmix_info_t** results, size_t* nresults);
 
 /// A blocking call with results; there are none after a failure.

@@ -107,7 +107,7 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char key[], pmix_value_t* val) 
         if (scope != PMIX_LOCAL && scope != PMIX_REMOTE && scope != PMIX_GLOBAL && scope != PMIX_INTERNAL) {
             return PMIX_ERR_BAD_PARAM;
         }
-        // It would stand in the way of all that is committed later.
+        // It would block all later commits.
         if (const pmix_status_t status = value_complete(*val); status != PMIX_SUCCESS) return status;
         // Reserved keys are the host's to define, yet Open MPI puts some: we take them as facts that a
         // process keeps for itself, and does not send them (docs/decisions/0007-put-of-reserved-keys.md).
@@ -145,7 +145,7 @@ pmix_status_t PMIx_Commit(void) {
 pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], const pmix_info_t info[], size_t ninfo,
                        pmix_value_t** val) {
     const pmix_status_t status = guard([&]() -> pmix_status_t {
-        const Hold use;  // get_blocking() sees to it where it waits
+        const Hold use;  // get_blocking() does it if it waits
         if (!use) return PMIX_ERR_INIT;
         if (val == nullptr) return PMIX_ERR_BAD_PARAM;
         if (const pmix_status_t bad = api::check(*use, Function::Get, {info, ninfo}); bad != PMIX_SUCCESS)
@@ -153,7 +153,7 @@ pmix_status_t PMIx_Get(const pmix_proc_t* proc, const char key[], const pmix_inf
         if (wants_topology(*use, proc, key)) return get_topology({info, ninfo}, val);
         return get_blocking(use->exchange(), own_modex(*use), proc, key, {info, ninfo}, val);
     });
-    // Callers free what they find there, but their own storage.
+    // Callers free the value, except in their own storage.
     if (status != PMIX_SUCCESS && val != nullptr && !gives_storage(info, ninfo)) *val = nullptr;
     return status;
 }
@@ -202,9 +202,9 @@ pmix_status_t PMIx_Fence(const pmix_proc_t procs[], size_t nprocs, const pmix_in
         Client* client = use->client();
         if (client == nullptr || !client->connected())
             return only_ourselves(*use, all) ? PMIX_SUCCESS : PMIX_ERR_UNREACH;
-        // A fence by the server that begins beside a handler ends behind it, as both are the progress
-        // thread's work. Programs count on that: OpenPMIx's Python module calls PMIx_Finalize with a lock
-        // that the handler needs until it has returned.
+        // A fence through the server that begins while a handler runs ends after the handler, because the
+        // progress thread executes both. Programs rely on that: OpenPMIx's Python module calls PMIx_Finalize
+        // with a lock that the handler needs until it has returned.
         const uint64_t handler = use->loop().on_loop() ? 0 : use->events().engine().running();
         if (const auto ended = client->fence_in_memory(all, {info, ninfo})) {
             if (handler != 0) use->events().engine().await_return(handler);

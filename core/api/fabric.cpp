@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fabric registrations (Standard: Fabric). The struct is the caller's; what the library put into it stays the
-// library's until the registration is given back.
+// Fabric registrations (Standard: Fabric). The struct is the caller's; the library owns its content until the
+// registration is released.
 #include <pmix.h>
 
 #include <tuple>
@@ -91,7 +91,7 @@ pmix_status_t PMIx_Fabric_deregister(pmix_fabric_t* fabric) {
 }
 
 pmix_status_t PMIx_Fabric_deregister_nb(pmix_fabric_t* fabric, pmix_op_cbfunc_t, void*) {
-    // Nobody else has to be told, so it is done when the call returns and no callback follows.
+    // No other process has to be notified, so the call is complete on return and no callback follows.
     const pmix_status_t status = PMIx_Fabric_deregister(fabric);
     return status == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : status;
 }

@@ -41,7 +41,7 @@ pmix_status_t PMIx_Init(pmix_proc_t* proc, pmix_info_t info[], size_t ninfo) {
             instance::finalize(directives.is_true(PMIX_EMBED_BARRIER));
             return held;
         }
-        // Initialised all the same (docs/decisions/0005-init-without-a-server.md).
+        // Initialised nevertheless (docs/decisions/0005-init-without-a-server.md).
         return alone ? PMIX_ERR_UNREACH : PMIX_SUCCESS;
     });
 }

@@ -30,12 +30,12 @@ struct Slot {
     Server* inherited = nullptr;  // in a child of fork(): the parent's server, to be read only
 };
 
-/// How long a fork() waits for the progress thread to stand still, and how long that stands still at most.
+/// Time limit of fork() for the progress thread to pause, and the maximum duration of the pause.
 constexpr std::chrono::milliseconds kForkPatience{100};
 constexpr std::chrono::seconds kLongestFork{2};
 
-/// The progress thread of a server stands still while another thread forks: what the child then reads of the
-/// server (PMIx_server_setup_fork) is whole.
+/// The progress thread of a server pauses while another thread forks, so that the child reads a consistent
+/// server (PMIx_server_setup_fork).
 struct Standstill {
     Mutex lock;
     std::condition_variable changed;
@@ -60,7 +60,7 @@ Slot& slot() {
     return lasting.slot;
 }
 
-/// A progress thread that does not come to stand (a host holds it in an upcall) is not waited for: most
+/// fork() does not wait for a progress thread that does not pause (a host blocks it in an upcall): most
 /// children of fork() call exec and read nothing.
 void let_server_stand() {
     try {
@@ -212,11 +212,11 @@ pmix_status_t instance::finalize(bool fence, pmix_status_t* goodbye) {
     }
     Process& process = *the_slot.owned;
     if (process.loop().on_loop()) return PMIX_ERR_WOULD_BLOCK;  // a handler cannot end the thread it runs on
-    process.runtime().start();  // where PMIx_Progress_thread_stop has ended it: the goodbye needs it
+    process.runtime().start();  // if PMIx_Progress_thread_stop has ended it: finalize needs it
     const pmix_status_t answered = process.say_goodbye(fence);
     if (goodbye != nullptr) *goodbye = answered;
     the_slot.current.store(nullptr);
-    // Calls on other threads end now: what they wait for has been answered with an error by say_goodbye().
+    // Calls on other threads end now: say_goodbye() has answered them with an error.
     // Fewer than none: calls in the middle of which a handler made this process.
     while (the_slot.users.load() > 0) {
         process.runtime().progress();

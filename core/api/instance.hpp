@@ -64,7 +64,7 @@ bool add_reference();
 using Make = std::function<Result<std::unique_ptr<Process>>()>;
 pmix_status_t initialize(const Make& make, InfoView info);
 /// One init less; the last one ends the process, which leaves its servers first (Process::say_goodbye).
-/// @param fence    whether a client meets its job in a fence before it leaves
+/// @param fence whether a client fences with its job before it finalizes
 /// @param goodbye  if given, gets what the servers have answered
 pmix_status_t finalize(bool fence = false, pmix_status_t* goodbye = nullptr);
 bool initialized();

@@ -88,7 +88,7 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t directives[]
     const auto work = [iofhdlr](Process& process, Info kept, HostDone done) {
         process.forwarding().puller().deregister(iofhdlr, std::move(kept), std::move(done));
     };
-    // Without a server there is still what was buffered.
+    // Without a server there may still be buffered output.
     return api::call_or_launch(cbfunc, cbdata,
                                api::with_infos(Function::IofDeregister, true, directives, ndirs, work, true));
 }

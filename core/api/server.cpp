@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The host's calls (Standard: Server-Specific Interfaces).
 
-// This file defines the function, so the header is not to put the one that knows the module's size in its
-// place.
+// This file defines the function, so the header must not replace it by the function with the module's size.
 #define PMIX_SERVER_MODULE_UNSIZED
 #include <pmix_server.h>
 
@@ -19,8 +18,8 @@ using namespace muster;
 
 namespace {
 
-/// The size of the module in the oldest supported headers: 28 members. Later members are read only when the
-/// host says how large its module is (docs/decisions/0001-server-module-size.md).
+/// The size of the module in the oldest supported headers: 28 members. Later members are read only if the
+/// host passes the size of its module (docs/decisions/0001-server-module-size.md).
 constexpr size_t kOldestModuleSize = offsetof(pmix_server_module_t, client_connected2) + sizeof(void*);
 
 pmix_status_t init(const pmix_server_module_t* module, size_t module_size, pmix_info_t info[], size_t ninfo) {
@@ -78,7 +77,7 @@ pmix_status_t start_on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) 
     });
 }
 
-/// The same for what is done when `work(server)` returns.
+/// The same for work that is complete when `work(server)` returns.
 template <class Work>
 pmix_status_t on_server(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
     return start_on_server(cbfunc, cbdata, [work](Server& server, const auto& done) { done(work(server)); });
@@ -90,9 +89,9 @@ void report_failure(pmix_status_t status, pmix_op_cbfunc_t cbfunc, void* cbdata)
         cbfunc(status, cbdata);
 }
 
-/// For what cannot fail and what nobody can tell from done once it is posted: the host does not wait, as it
-/// may hold what an upcall of the progress thread waits for at that moment (the lock of Python's interpreter,
-/// in a server that is written in it).
+/// For operations that cannot fail and whose completion is not observable: the host does not wait, because it
+/// may hold a lock for which an upcall on the progress thread waits (the interpreter lock of a Python
+/// server).
 template <class Work>
 pmix_status_t do_soon(Work work) {
     return with_server([&](const Use& use) -> pmix_status_t {

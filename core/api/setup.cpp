@@ -37,14 +37,14 @@ pmix_status_t complete(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
 
 pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace, pmix_info_t info[], size_t ninfo,
                                             pmix_setup_application_cbfunc_t cbfunc, void* cbdata) {
-    // A launcher asks for the environment of jobs before it knows what they will be called (PRRTE's prun).
+    // A launcher requests the environment of jobs before it knows their names (PRRTE's prun).
     const bool named = nspace != nullptr && (*nspace == '\0' || valid_nspace(nspace));
     if (!named || cbfunc == nullptr || (ninfo > 0 && info == nullptr)) return PMIX_ERR_BAD_PARAM;
     const auto give = [cbfunc, cbdata](HostAnswer answer) {
         if (answer.status == PMIX_ERR_NOMEM)
             return cbfunc(
                 answer.status, nullptr, 0, cbdata, [](pmix_status_t, void*) {}, nullptr);
-        // The host says when it has taken what it needs.
+        // The host reports when it has copied the data.
         auto* kept = new Info(std::move(answer.info));
         cbfunc(
             answer.status, kept->data(), kept->size(), cbdata,

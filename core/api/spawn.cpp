@@ -26,7 +26,7 @@ auto spawning(const pmix_info_t job_info[], size_t ninfo, const pmix_app_t apps[
                 bad != PMIX_SUCCESS)
                 return bad;
         }
-        // Here, where the caller's thread sees to it that its environment does not change.
+        // Here, because the environment does not change while the caller's thread is in the call.
         kept->forward_environment(*info, environ);
         start.run = [info, kept](Process& process, HostDone done) {
             spawn(process.exchange(), process.forwarding(), own(process, &Server::local_jobs),

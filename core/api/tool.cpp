@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tools: PMIx_tool_init and its company (Standard: Tool-Specific APIs).
 
-// This file defines one of the functions in whose place the header puts those that know the module's size.
+// This file defines one of the functions that the header replaces by those with the module's size.
 #define PMIX_SERVER_MODULE_UNSIZED
 #include <pmix_tool.h>
 
@@ -78,7 +78,7 @@ pmix_status_t PMIx_tool_init(pmix_proc_t* proc, pmix_info_t info[], size_t ninfo
             use->runtime().catch_up();
             if (!made && use->tool() != nullptr && !use->client()->connected() &&
                 !directives.is_true(PMIX_TOOL_DO_NOT_CONNECT)) {
-                // Another init of a tool that has no server (any more): it looks for one.
+                // Another init of a tool without a server: it searches for one.
                 status = use->attach(directives, true, nullptr);
             }
             if (proc != nullptr) *proc = use->self();

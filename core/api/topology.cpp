@@ -45,7 +45,7 @@ std::optional<std::string> xml_in_job_data() {
         };
         pmix_status_t status = use->store().find(lookup, keep);
         if (status == PMIX_ERR_INVALID_NAMESPACE) {
-            // A server's, a tool's: of the node is known what the host has said of that.
+            // For a server or a tool: the host's data about the node.
             lookup.nspace = "";
             status = use->store().find(lookup, keep);
         }
@@ -146,7 +146,7 @@ pmix_status_t give(Result<Bitmap> bitmap, pmix_cpuset_t* to) {
     return PMIX_SUCCESS;
 }
 
-// A caller's wish ("hwloc", or "hwloc:2" for a version) against the source that is used.
+// Compares the requested source ("hwloc", or "hwloc:2" for a version) with the available one.
 bool satisfies(const std::string& have, const char* wanted) {
     return strncasecmp(have.c_str(), wanted, std::strlen(wanted)) == 0;
 }
@@ -197,7 +197,7 @@ Result<std::vector<DeviceDistance>> compute(const pmix_topology_t* topology, con
     return device_distances(handle, units, filter, hostname);
 }
 
-// An array for a C caller, who frees it with PMIx_Device_distance_free.
+// An array for a C caller, which frees it with PMIx_Device_distance_free.
 pmix_device_distance_t* to_array(const std::vector<DeviceDistance>& found) {
     auto* array = PMIx_Device_distance_create(found.size());
     if (array == nullptr) throw std::bad_alloc();

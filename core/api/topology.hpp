@@ -14,8 +14,8 @@ class Parameters;
 
 namespace muster::api {
 
-/// The one of this process. It looks into the job's data first, then for the file that the parameter
-/// pmix_hwloc_topo_file names, then at the machine.
+/// The topology of this process: from the job's data, otherwise from the file in the parameter
+/// pmix_hwloc_topo_file, otherwise from the machine.
 NodeTopology& node_topology();
 
 /// PMIx_server_init: copies the topology that the host brings.

@@ -111,7 +111,7 @@ pmix_status_t PMIx_Data_unload(pmix_data_buffer_t* buffer, pmix_byte_object_t* p
         PMIx_Data_buffer_destruct(buffer);
         return PMIX_SUCCESS;
     }
-    // The caller frees what it gets, so the bytes have to stand at the beginning of the block.
+    // The caller frees the block, so the bytes must be at its beginning.
     payload->bytes = buffer->base_ptr;
     payload->size = buffer->bytes_used - consumed;
     if (consumed > 0) std::memmove(payload->bytes, payload->bytes + consumed, payload->size);
@@ -168,7 +168,7 @@ bool give(std::optional<Bytes> bytes, uint8_t** outbytes, size_t* nbytes) {
     return true;
 }
 
-/// As the parameter of pcompress/zlib says, where there are parameters.
+/// According to the parameter of pcompress/zlib, if there are parameters.
 int compression_level() {
     const Use use;
     const auto text = use ? use->runtime().parameters().raw("pcompress_zlib_level") : std::nullopt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PMIx_Info_list_*: a list of infos that callers see as an opaque handle. Its entries keep their place in
-// memory, for callers walk over them by address.
+// PMIx_Info_list_*: a list of infos that callers see as an opaque handle. Its entries keep their address,
+// because callers iterate over them by address.
 
 #include <pmix.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A row of the lists of attributes: what attribute.cpp makes its tables of.
+// A row of the lists of attributes, from which attribute.cpp builds its tables.
 #pragma once
 
 #include <pmix.h>

@@ -183,7 +183,8 @@ Result<void> check_directives(Function function, InfoView directives, bool other
     const Takes takes = kTakes[index(function)];
     for (const pmix_info_t& one : directives) {
         const Use* use = find_use(function, one.key);
-        // A host judges the values of what it alone acts upon: their types have changed between versions.
+        // The host checks the values of attributes that only the host acts upon: their types have changed
+        // between versions.
         if (is_met(use) && takes != Takes::Parameters &&
             !readable(one.value, kAttributeTypes[use->attribute])) {
             const DataType* wanted = find_data_type(kAttributeTypes[use->attribute]);
@@ -221,7 +222,7 @@ bool needs_host(Function function, InfoView directives) {
 
 void mark_processed(std::string_view upcall, Info& directives) {
     const std::optional<Function> function = function_of_upcall(upcall);
-    // The library logs only what the host does not.
+    // The library logs only entries that the host does not log.
     if (!function || *function == Function::Log) return;
     for (size_t i = 0; i < directives.size(); ++i) {
         pmix_info_t& one = directives[i];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A row of the table of functions, and a row of the table of uses: what directives.cpp makes its tables of.
+// A row of the table of functions, and a row of the table of uses, from which directives.cpp builds its
+// tables.
 #pragma once
 
 #include <string_view>
@@ -15,7 +16,7 @@ enum class Takes : uint8_t {
     Parameters,  ///< what sets parameters, whose owners judge the values
     Directives,  ///< directives, which are sent to the server and its host
     Mixed,       ///< directives and data for others
-    HostData,    ///< what a host says of its jobs and nodes, and a few directives
+    HostData,    ///< a host's data about its jobs and nodes, and a few directives
 };
 
 struct FunctionRow {

@@ -100,7 +100,7 @@ void Client::drop(const std::shared_ptr<Connection>& connection) {
     std::erase(connections_, connection);
     if (connection == primary_) choose(nullptr);
     close_memory();
-    // Its callbacks may be on the stack: it goes when they are done.
+    // Its callbacks may be on the stack: it is destroyed after they return.
     runtime_.loop().at_turn_end([connection] {});
 }
 
@@ -166,7 +166,7 @@ void Client::finalize(std::chrono::milliseconds limit, bool in_a_hurry, OnStatus
     state->done = std::move(done);
     for (const auto& connection : waited_for) {
         say_goodbye(connection, limit, [state](pmix_status_t status) {
-            // A server that has ended meanwhile needs no goodbye.
+            // A server that has ended meanwhile needs no finalize request.
             if (status != PMIX_SUCCESS && status != PMIX_ERR_LOST_CONNECTION) state->status = status;
             if (--state->open == 0) state->done(state->status);
         });
@@ -335,8 +335,8 @@ std::optional<pmix_status_t> Client::post_staged() {
 }
 
 void Client::commit(OnStatus done) {
-    // A server of ours does not answer and no call waits: it processes later requests after this one. One
-    // that is behind is waited for.
+    // Muster's server does not answer and no call waits: it processes later requests after this one. The call
+    // waits for a server that is behind with reading.
     if (const auto posted = post_staged()) return done(*posted);
     Packer message = packer(Command::Commit);
     pmix_status_t status = PMIX_SUCCESS;

@@ -45,15 +45,15 @@ class Client : public Upstream {
     // --- connections ---
 
     /// Takes over a connection that connect_to_server() has made, on the loop; blocks, so not from there. The
-    /// first one becomes the primary, another one where `primary` says so. PMIX_ERR_EXISTS where we are
-    /// connected to that server already.
+    /// first one becomes the primary, a further one if `primary` is set. PMIX_ERR_EXISTS if this process is
+    /// already connected to that server.
     Result<void> add(Greeted greeted, bool primary);
     /// Asks the server for the job data of our own namespace, and what it has for us. Blocks. A tool's server
     /// may have none.
     Result<void> fetch_job_data();
     /// The same of one of the servers.
     Result<void> fetch_job_data(const pmix_proc_t& server);
-    /// The encoding in which we speak to all our servers. Before the first connection.
+    /// The encoding for all servers of this process. Before the first connection.
     void set_format(WireFormat format) { format_ = format; }
 
     /// Whether there is a primary server to ask. Any thread.
@@ -68,7 +68,7 @@ class Client : public Upstream {
     bool connected_to(const pmix_proc_t& server) const override { return find(server) != nullptr; }
     /// PMIX_ERR_NOT_FOUND where we are not connected to it. A rank of PMIX_RANK_WILDCARD is any. Loop.
     pmix_status_t set_primary(const pmix_proc_t& server);
-    /// Says goodbye to one server and ends the connection. Loop.
+    /// Sends finalize to one server and ends the connection. Loop.
     void disconnect(const pmix_proc_t& server, std::chrono::milliseconds limit, OnStatus done);
     /// Called on the loop when a connection is added, for calls that wait for one.
     void on_added(std::function<void()> listener) { added_listeners_.push_back(std::move(listener)); }
@@ -81,7 +81,7 @@ class Client : public Upstream {
 
     /// Sends a request; `done` runs on the loop. Loop.
     void request(Packer&& message, OnReply done) override;
-    /// A request whose reply is a status alone. Loop.
+    /// A request whose reply is only a status. Loop.
     void request_status(Packer&& message, OnStatus done) override;
     /// A message that has no reply. Loop.
     void send(Packer&& message) override;
@@ -111,21 +111,21 @@ class Client : public Upstream {
     /// Deletes a key that was put; `scope` is PMIX_DEL_LOCAL and so on. PMIX_ERR_NOT_SUPPORTED where others
     /// may have the value and the server knows no deletions. Any thread.
     pmix_status_t unput(pmix_scope_t scope, const char* key);
-    /// Sends what was put since the last commit; `done` runs when it is on its way. Loop.
+    /// Sends the values put since the last commit; `done` runs when they have been sent. Loop.
     void commit(OnStatus done);
     /// The same where the server does not answer that; nothing, and nothing is done, where it does. Loop.
     std::optional<pmix_status_t> post_staged();
 
     /// Asks the server. Loop.
     void fence(std::vector<pmix_proc_t> procs, InfoView info, OnStatus done);
-    /// Meets the other processes in memory, where this fence may be one of that kind and all of them do so;
-    /// how that ended. Nothing where the server has to be asked. Blocks, so not on the loop.
+    /// Fences in shared memory, if this fence can use it and all processes do so; returns the status. Nothing
+    /// if the server has to be asked. Blocks, so not on the loop.
     std::optional<pmix_status_t> fence_in_memory(const std::vector<pmix_proc_t>& procs, InfoView info);
     /// To be held from the call on where a fence is sent to the server later. Any thread.
     Barrier::Away fence_by_server(const std::vector<pmix_proc_t>& procs);
     void abort(pmix_status_t status, const char* message, std::vector<pmix_proc_t> procs, OnStatus done);
-    /// Says goodbye. `done` runs when the server has answered, or the limit is reached. Loop.
-    /// To all servers; those that need not answer are not waited for where `in_a_hurry`.
+    /// Sends finalize to all servers. `done` runs when they have answered, or the limit is reached; with
+    /// `in_a_hurry` it does not wait for servers that need not answer. Loop.
     void finalize(std::chrono::milliseconds limit, bool in_a_hurry, OnStatus done);
     void close();
 

@@ -116,7 +116,7 @@ void Connection::on_frame(Frame frame) {
     try {
         take(std::move(frame));
     } catch (const std::bad_alloc&) {
-        // A request whose reply is lost so is answered by its end.
+        // A request whose reply is lost in this way is answered when it is destroyed.
         MUSTER_LOG(runtime_.log(), Error, "a message of server %s:%u (tag %u) is lost: memory is short",
                    server_.nspace, server_.rank, number);
     }
@@ -139,7 +139,7 @@ void Connection::take(Frame frame) {
         return;
     }
     if (frame.payload.empty() && !frame.lost)
-        return node.mapped()(nullptr);  // the protocol's word for a connection that is lost
+        return node.mapped()(nullptr);  // the protocol's sign of a lost connection
     Unpacker reply =
         frame.lost ? Unpacker::failed_with(format_, PMIX_ERR_NOMEM) : Unpacker(format_, frame.payload.view());
     try {
@@ -157,7 +157,7 @@ void Connection::answer_pending() {
         try {
             done(nullptr);
         } catch (const std::bad_alloc&) {
-            continue;  // what it was to answer is answered when it goes
+            continue;  // its requests are answered when it is destroyed
         }
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One connection to one server: requests and their replies, and the messages that come unasked. A client has
+// One connection to one server: requests and their replies, and unsolicited messages. A client has
 // one, a tool as many as it attaches to. Belongs to the loop, except where noted.
 #pragma once
 
@@ -16,8 +16,8 @@ namespace muster {
 
 class Connection {
   public:
-    /// The reply to a request; null when the connection was lost before it came. One that was not made, since
-    /// it could not be packed or its server does not take as much, has a reply that fails with the error.
+    /// The reply to a request; null if the connection was lost before. A request that was not sent, because
+    /// it could not be packed or exceeds the server's limit, has a reply that fails with the error.
     using OnReply = std::function<void(Unpacker* reply)>;
     /// A message without request.
     using OnMessage = std::function<void(Frame frame)>;
@@ -46,9 +46,9 @@ class Connection {
     void send_parts(const Packer& message);
     /// Whether a message of this length is more than the server takes (PMIX_ERR_OUT_OF_RESOURCE).
     bool too_long(size_t length) const;
-    /// Whether replies are still to come.
+    /// Whether replies are pending.
     bool awaits_replies() const { return !pending_.empty() || asked_job_data_; }
-    /// Whether the server is behind with reading: what is sent now waits here.
+    /// Whether the server is behind with reading: messages sent now are queued here.
     bool backed_up() const;
     void send_heartbeat();
     /// Stops (or resumes) reading, for back-pressure.
@@ -57,7 +57,7 @@ class Connection {
     /// connection. False if the caller should wait for an answer: the server is another library's or
     /// elsewhere, replies are pending, or unrequested messages have come, of which more may be on their way.
     bool leave(Packer&& goodbye);
-    /// Answers what is pending with null. No callback of start() comes afterwards.
+    /// Answers pending requests with null. No callback of start() runs afterwards.
     void close();
 
   private:
@@ -79,7 +79,7 @@ class Connection {
     bool open_ = true;
     bool heard_unasked_ = false;  // a message without request
     bool asked_job_data_;         // and its answer is not yet taken
-    Frame job_data_;              // that answer, if it has come first
+    Frame job_data_;              // that answer, if it has arrived first
     uint32_t last_tag_;
     std::unordered_map<uint32_t, OnReply> pending_;
     OnMessage on_message_;

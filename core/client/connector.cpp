@@ -36,7 +36,7 @@ class Environment {
         }
     }
 
-    /// The value of PMIX_<name>; empty where there is none.
+    /// The value of PMIX_<name>; empty if it is not set.
     std::string operator()(std::string_view name) const {
         for (const std::string_view entry : entries_) {
             if (entry.size() > name.size() && entry[name.size()] == '=' && entry.starts_with(name))
@@ -50,8 +50,8 @@ class Environment {
     std::vector<std::string_view> entries_;
 };
 
-/// The variables with a server's address, in the order in which they are tried, and whether we speak
-/// their protocol.
+/// The variables with a server's address, in the order in which they are tried, and whether this library
+/// supports their protocol.
 constexpr std::pair<std::string_view, bool> kUriNames[] = {
     {"MUSTER_URI", true},    {"SERVER_URI61", true},  {"SERVER_URI51", true},
     {"SERVER_URI41", true},  {"SERVER_URI4", true},   {"SERVER_URI3", false},
@@ -101,7 +101,7 @@ Result<std::optional<ServerContact>> ServerContact::from_environment() {
         return Error{PMIX_ERR_BAD_PARAM, "PMIX_NAMESPACE in the environment has more than 255 characters"};
     }
     contact.version = environment("VERSION");
-    // Our own server's local transport first; then what every server offers, newest name first.
+    // The local transport of Muster's server first; then the transports of every server, newest name first.
     bool speaks = false;
     for (const auto& [name, spoken] : kUriNames) {
         std::string uri = environment(name);
@@ -280,7 +280,7 @@ Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact
     request.version = own_wire_version();
     request.bfrops = format.bfrops->name();
     request.buffer_type = static_cast<uint8_t>(format.buffer_type);
-    // Every store takes what a server sends; ours may do with less.
+    // Every store accepts the data that a server sends; Muster's needs less.
     const std::string shared_form = runtime.store().shared_form();
     const bool shares = contact.kind == PeerKind::Client && !shared_form.empty() &&
                         shared_form == contact.shared_form && passes_descriptors(socket);

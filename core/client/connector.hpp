@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The way to a server: where it is and how it wants to be spoken to, the connection, and the handshake.
+// Connecting to a server: its address and protocol, the connection, and the handshake.
 // Blocks, so it runs on the caller's thread, never on the loop.
 #pragma once
 
@@ -23,12 +23,12 @@ namespace muster {
 /// The address of a server, its protocol settings, and the identity of this process.
 struct ServerContact {
     PeerKind kind = PeerKind::Client;
-    std::string nspace;                  ///< ours; empty where the server is to name us
+    std::string nspace;                  ///< this process; empty if the server assigns the name
     pmix_rank_t rank = PMIX_RANK_UNDEF;  ///< ours
     std::vector<std::string> uris;       ///< the server's, best first: "nspace.rank;transport"
     std::string security;                ///< comma list; empty: whatever is active here
     std::string stores;                  ///< comma list
-    std::string shared_form;             ///< what our own server shares with its clients; empty: nothing
+    std::string shared_form;             ///< the form of the store that Muster's server shares; empty: none
     std::string version;                 ///< the server's
     size_t max_payload = Channel::kMaxPayload;  ///< of a message that the server takes
     BufferType buffer_type = BufferType::NonDescribed;
@@ -53,10 +53,10 @@ struct Greeted {
     PeerVersion version;
     uint32_t peer_index = 0;
     size_t max_payload = Channel::kMaxPayload;  ///< of a message that the server takes
-    bool asked_job_data = false;                ///< with kJobDataTag; the answer is still to come
-    SegmentOffer segment;  ///< of our job data; without descriptor where we have to ask for them
-    UniqueFd barrier;      ///< of our job's barrier in memory; only beside a segment, and of the same owner
-    UniqueFd meeting;      ///< likewise, of its meeting for groups; only beside a barrier
+    bool asked_job_data = false;                ///< with kJobDataTag; the answer is pending
+    SegmentOffer segment;  ///< of the job data; without a descriptor if they must be requested
+    UniqueFd barrier;      ///< of the job's shared-memory barrier; only with a segment, and of the same owner
+    UniqueFd meeting;      ///< likewise, of its meeting for groups; only with a barrier
 };
 
 /// How far one attempt came.
@@ -66,9 +66,8 @@ struct ConnectAttempt {
 };
 
 /// Connects to the first of the contact's URIs that answers, offers `format`, and is accepted or refused.
-/// PMIX_ERR_UNREACH where no server is reached or it closes without a word, PMIX_ERR_TIMEOUT after `limit`,
-/// PMIX_ERR_INVALID_CRED where it does not take the credential; else the server's own code where it refuses
-/// us.
+/// PMIX_ERR_UNREACH if no server is reached or it closes without an answer, PMIX_ERR_TIMEOUT after `limit`,
+/// PMIX_ERR_INVALID_CRED if it refuses the credential; otherwise the server's own code for the refusal.
 Result<Greeted> connect_to_server(Runtime& runtime, const ServerContact& contact, WireFormat format,
                                   std::chrono::milliseconds limit, ConnectAttempt* attempt = nullptr);
 

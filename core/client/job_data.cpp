@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The job data of a process: from its server, or, without one, the facts that it has by itself.
+// The job data of a process: from its server, or, without a server, local data.
 #include <unistd.h>
 
 #include "core/client/client.hpp"
@@ -49,7 +49,7 @@ void Client::attach_barrier(UniqueFd fd, std::optional<uid_t> owner) {
         MUSTER_LOG(runtime_.log(), Warning, "%s; fences go by the server", memory.error().text.c_str());
         return;
     }
-    // Only the connection shows that the server has ended without notice: a thread has to watch it.
+    // Only the connection reveals an unannounced end of the server: a thread must watch it.
     (*memory)->on_long_wait([&loop = runtime_.loop()] { loop.need_driver(); });
     barrier_ = std::make_shared<Barrier>(std::move(*memory), *size);
 }

@@ -21,7 +21,7 @@ bool proc_less(const pmix_proc_t& a, const pmix_proc_t& b) {
     return order != 0 ? order < 0 : a.rank < b.rank;
 }
 
-/// Takes out what a wildcard of the same namespace covers. The list is sorted.
+/// Removes processes that a wildcard of the same namespace covers. The list is sorted.
 void drop_covered(std::vector<pmix_proc_t>& procs) {
     if (std::ranges::none_of(procs, [](const pmix_proc_t& proc) { return proc.rank == PMIX_RANK_WILDCARD; }))
         return;
@@ -45,7 +45,7 @@ bool includes(const std::vector<pmix_proc_t>& participants, const pmix_proc_t& p
     });
 }
 
-/// A hash of what the calls of one collective have in common.
+/// A hash of the common data of the calls of one collective.
 size_t hash_of(CollectiveKind kind, const std::string& id, const std::vector<pmix_proc_t>& participants) {
     constexpr uint64_t kRank = uint64_t{1} << 63;  // which no length of a name is
     KeyedHash hash;
@@ -173,7 +173,7 @@ void Collectives::arrive(CollectiveKind kind, const std::string& id, std::vector
     if (closed_) return arrival.reply({PMIX_ERR_LOST_CONNECTION, {}});
     std::vector<pmix_proc_t> given;
     if (!id.empty()) {
-        // Most give the same list: what was found out about it counts for all.
+        // Most calls have the same list: its checks apply to all.
         const auto named = find(kind, id);
         if (named && same_procs(named->given_, participants) && arrive_too(named, arrival)) return;
         given = participants;
@@ -320,7 +320,7 @@ void Collectives::join(const std::shared_ptr<Collective>& collective, Arrival ar
         }
         check(kept);
     } catch (const std::bad_alloc&) {
-        // No later arrival may come to finish it.
+        // There may be no later arrival that completes it.
         finish(kept, {PMIX_ERR_NOMEM, {}});
     }
 }

@@ -37,7 +37,7 @@ bool same_procs(const std::vector<pmix_proc_t>& a, const std::vector<pmix_proc_t
 struct ArrivalData {
     virtual ~ArrivalData() = default;
 };
-/// An operation's own result for the participants, beside status and infos.
+/// An operation's own result for the participants, in addition to status and infos.
 struct OutcomeData {
     virtual ~OutcomeData() = default;
 };
@@ -75,9 +75,10 @@ class Collective {
     InfoView directives() const { return arrivals_.front().info; }
     /// Whether any participant gave a directive that means true.
     bool any_true(const char* key) const;
-    /// Whether any participant requires what only a host can do (core/attribute/directives.hpp).
+    /// Whether any participant requires a directive that only a host acts upon
+    /// (core/attribute/directives.hpp).
     bool needs_host(Function function) const;
-    /// Adds to the directives for the host what other participants than the first require of it.
+    /// Adds to the directives for the host those that participants other than the first require.
     pmix_status_t add_unmet(Function function, Info& directives) const;
     /// Whether no other node takes part.
     bool all_local() const { return all_local_; }
@@ -100,10 +101,10 @@ class Collective {
     std::vector<pmix_proc_t> given_;
     std::vector<Arrival> arrivals_;
     std::vector<Arrival> withdrawn_;
-    std::vector<pmix_proc_t> departed_;  ///< expected here and gone without calling
+    std::vector<pmix_proc_t> departed_;  ///< expected here and ended without a call
     size_t noticed_ = 0;                 ///< number of these that the operation knows
     size_t expected_ = 0;
-    bool settled_ = true;  ///< whether it is known who of them is expected here
+    bool settled_ = true;  ///< whether the participants expected here are known
     bool all_local_ = false;
     bool handed_over_ = false;
     bool extended_ = false;
@@ -124,7 +125,7 @@ class CollectiveOperation {
     virtual ~CollectiveOperation() = default;
     /// A local participant has called.
     virtual void joined(const Collective&) {}
-    /// All local participants are in (or gone, see Collective::local_status()). The operation calls
+    /// All local participants have called (or ended, see Collective::local_status()). The operation calls
     /// Collectives::finish(), now or after the host's answer.
     virtual void all_local_in(const std::shared_ptr<Collective>& collective) = 0;
     /// A local participant has ended before it called. True: the collective continues without it; false: it
@@ -134,8 +135,8 @@ class CollectiveOperation {
     virtual void goes_on_without(const Collective&, const pmix_proc_t&) {}
     /// The status of the other participants if a departure is not tolerated.
     virtual pmix_status_t departure_status() const { return PMIX_ERR_LOST_CONNECTION; }
-    /// Whether the call of a process that goes or finalizes before all local participants are in counts as
-    /// none.
+    /// Whether the call of a process that ends or finalizes before all local participants have called counts
+    /// as not made.
     virtual bool forgets_departed() const { return false; }
     /// The answer to a caller that is not among the participants.
     virtual pmix_status_t status_of_stranger(const std::vector<pmix_proc_t>&, const pmix_proc_t&) const {
@@ -191,7 +192,7 @@ class Collectives {
     /// A participant of this operation, of any node, takes no part in it any more unless it has called. A
     /// request that the host has is left to the host.
     void left(CollectiveKind kind, const std::string& id, const pmix_proc_t& proc);
-    /// A namespace is deregistered: what involves it ends with PMIX_ERR_INVALID_NAMESPACE.
+    /// A namespace is deregistered: collectives that involve it end with PMIX_ERR_INVALID_NAMESPACE.
     void deregistered(const char* nspace);
     /// A namespace has more data (clients registered): expectations are recomputed.
     void registered(const char* nspace);
@@ -232,8 +233,8 @@ class Collectives {
     std::unique_ptr<CollectiveOperation> operations_[5];
     std::list<std::shared_ptr<Collective>> active_;
     uint64_t round_ = 0;  // of for_each_active()
-    // One process may have tens of thousands under way: none is looked for among all.
-    Open open_;                                   // by a hash of what they have in common
+    // One process may have tens of thousands pending: lookups must not scan all of them.
+    Open open_;                                   // by a hash of their common data
     TextMap<std::shared_ptr<Collective>> named_;  // by kind and name
 };
 

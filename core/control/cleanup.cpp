@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Removing files after the end: see cleanup.hpp. A server may run as root and a path is a user's word, so all
-// is done with that user's rights, each step is taken relative to an open directory, no symbolic link is
-// followed at the last step, and nothing goes that is not the user's own.
+// Removing files after the end: see cleanup.hpp. A server may run as root and users supply the paths, so all
+// steps use that user's rights, each step is relative to an open directory, no symbolic link is followed at
+// the last step, and only the user's own files are removed.
 #include "core/control/cleanup.hpp"
 
 #include <dirent.h>
@@ -145,7 +145,7 @@ pmix_status_t Cleanups::add(const std::vector<Proc>& targets, uint32_t uid, uint
         removed.insert(directory.path);
     if (Wish::removes_any(wish->ignored, removed)) return PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES;
     if (paths == 0) return PMIX_SUCCESS;
-    // An earlier wish may be registered for several of the targets; check it once.
+    // An earlier request may be registered for several of the targets; it is checked once.
     std::unordered_set<const Wish*> checked;
     const auto conflicts = [&](const WishPtr& earlier) {
         return checked.insert(earlier.get()).second && Wish::removes_any(earlier->ignored, removed);

@@ -26,10 +26,10 @@ class Cleanups {
     /// Whether the attribute is one of these.
     static bool is_directive(const pmix_info_t& info);
 
-    /// Registers what `directives` ask for, on behalf of user `uid`, for the end of each of `targets` (rank
-    /// WILDCARD: of its job). PMIX_ERR_BAD_PARAM for a path that is no text or not absolute,
-    /// PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES for a path that is to be left and removed,
-    /// PMIX_ERR_OUT_OF_RESOURCE for more paths than one end may have; the targets before have it then.
+    /// Registers the cleanup in `directives`, on behalf of user `uid`, for the end of each of `targets` (rank
+    /// WILDCARD: of its job). PMIX_ERR_BAD_PARAM for a path that is not a text or not absolute,
+    /// PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES for a path to be both kept and removed,
+    /// PMIX_ERR_OUT_OF_RESOURCE for too many paths of one target; earlier targets are registered then.
     pmix_status_t add(const std::vector<Proc>& targets, uint32_t uid, uint32_t gid, InfoView directives);
 
     /// A process of this node, or all processes of a job, have ended. Their registered paths are removed

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Touching files in the name of a user. A server of root's does what its clients ask for with their rights,
-// so that they reach nothing that they could not reach themselves.
+// File operations on behalf of a user. A root server executes its clients' requests with their rights, so
+// that they reach only files that they could reach themselves.
 #pragma once
 
 #include <sys/types.h>
@@ -20,7 +20,7 @@ class FileRights {
     FileRights(const FileRights&) = delete;
     FileRights& operator=(const FileRights&) = delete;
 
-    /// False where the system did not allow it: nothing is to be touched then.
+    /// False if the system refused: no file may be accessed then.
     bool good() const { return good_; }
 
   private:

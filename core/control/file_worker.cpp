@@ -45,7 +45,7 @@ void FileWorker::work() {
         try {
             if (job.task) job.task();
         } catch (const std::exception&) {
-            // No memory: what was left to do stays.
+            // No memory: the remaining work is kept.
         }
         job.task = nullptr;
         if (!job.done) continue;

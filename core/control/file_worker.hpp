@@ -26,7 +26,7 @@ class FileWorker {
     void run(Task task, Task done = {});
     /// Calls `done` when all that was given until now is done: at once, where it is.
     void settled(Task done);
-    /// Waits for all that was given, and calls what is to be called then.
+    /// Waits for all submitted work, and runs its callbacks.
     void finish();
 
   private:

@@ -11,7 +11,7 @@
 
 namespace muster {
 
-/// Registers the cleanup that `directives` ask for; nothing where they ask for none.
+/// Registers the cleanup in `directives`, if any.
 pmix_status_t JobControl::register_cleanup(const Caller& caller, const std::vector<pmix_proc_t>& targets,
                                            InfoView directives) {
     std::unordered_set<Proc> ends;
@@ -21,7 +21,7 @@ pmix_status_t JobControl::register_cleanup(const Caller& caller, const std::vect
     std::vector<Proc> seen;
     for (const Proc& one : ends) {
         const pmix_proc_t end = one.to_c();
-        // The end of a process elsewhere is seen by its own server, that of an unknown job by none.
+        // The end of a process on another node is detected by its own server, that of an unknown job by none.
         const bool here = end.rank == PMIX_RANK_WILDCARD ? nspace_is(end.nspace, caller.proc.nspace) ||
                                                                namespaces_.find(end.nspace) != nullptr
                                                          : namespaces_.is_local(end);

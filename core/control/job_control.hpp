@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PMIx_Job_control (Standard: Job Management): what is to be cleaned up after the end is the server library's
-// to do, all else the host's. On the loop.
+// PMIx_Job_control (Standard: Job Management): the server library cleans up after the end of a process, the
+// host executes all other requests. On the loop.
 #pragma once
 
 #include <vector>
@@ -32,7 +32,7 @@ class JobControl {
     Cleanups& cleanups_;
 };
 
-/// The call of this process: to its server, or else to `own`, the service of its own server role (or null).
+/// The call of this process: to its server, otherwise to `own`, the service of its own server role (or null).
 void control_job(Exchange& exchange, JobControl* own, std::vector<pmix_proc_t> targets, Info directives,
                  HostDone done);
 

@@ -51,8 +51,8 @@ void validate_by_host(Host& host, const Caller& caller, Bytes credential, Info d
              });
 }
 
-/// A credential of this process's own user, of the first kind of PMIX_CRED_TYPE (all, where it names none)
-/// that has one to show: some rely on the connection alone.
+/// A credential of this process's own user, of the first available kind in PMIX_CRED_TYPE (default: all
+/// kinds): some kinds have no credential and rely only on the connection.
 HostAnswer own_credential(Runtime& runtime, InfoView directives) {
     const char* types = directives.string(PMIX_CRED_TYPE);
     for (Psec* module : runtime.registry().psecs(types == nullptr ? "" : types)) {

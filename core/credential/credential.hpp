@@ -9,9 +9,9 @@
 
 namespace muster {
 
-/// The answer's `data` is the credential, its `info` what the maker says of it.
+/// The answer's `data` is the credential, its `info` the data of the component that created it.
 void get_credential(Exchange& exchange, Info directives, HostDone done);
-/// The answer's `info` says whose it is.
+/// The answer's `info` identifies the owner.
 void validate_credential(Exchange& exchange, Bytes credential, Info directives, HostDone done);
 
 /// Registers the handlers of a server: GetCredential, ValidateCredential.

@@ -23,7 +23,7 @@ namespace muster {
 namespace {
 
 constexpr size_t kMaxFile = 64 * 1024;
-/// Before each further URI, behind the lines that OpenPMIx's tools read.
+/// Before each further URI, after the lines that OpenPMIx's tools read.
 constexpr std::string_view kFurther = "muster-uri: ";
 /// Before the names of the psec components that the server takes.
 constexpr std::string_view kSecurity = "muster-psec: ";
@@ -53,7 +53,7 @@ time_t start_of(pid_t pid) {
     const UniqueFd fd(::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
     const ssize_t got = fd ? ::read(fd.get(), stat, sizeof stat) : 0;
     const std::string_view line(stat, static_cast<size_t>(std::max<ssize_t>(got, 0)));
-    // The name of the program may hold anything; what counts begins behind its closing bracket.
+    // The name of the program may contain any character; the fields begin after its closing bracket.
     size_t at = line.rfind(')');
     for (int field = 2; field < 22 && at != std::string_view::npos; ++field)
         at = line.find(' ', at + 1);
@@ -167,7 +167,7 @@ Error stale_rendezvous(const std::string& path, pid_t pid) {
 }
 
 Result<Rendezvous> read_rendezvous_file(const std::string& path, bool foreign, bool sure) {
-    // Non-blocking: a FIFO in its place must not hold us.
+    // Non-blocking: a FIFO in its place must not block this process.
     const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     if (!fd) {
         if (errno == ENOENT || errno == ENOTDIR) return refused(PMIX_ERR_NOT_FOUND, path, "is not there");

@@ -23,25 +23,25 @@ struct Rendezvous {
     std::string version;            ///< without a leading v
     pid_t pid = 0;                  ///< 0: not said
     std::optional<uint32_t> user, group;
-    std::string security;  ///< names of psec components that the server takes, its order; empty: not said
-    std::string started;   ///< a date as ctime writes it; empty: not said
+    std::string security;  ///< names of psec components that the server accepts, in its order; empty: unknown
+    std::string started;   ///< a date as ctime writes it; empty: unknown
     time_t written = 0;    ///< when the file was; 0: not read from one
 };
 
-/// Reads one. The file has to be a regular one, not a link, owned by root or the user we run as (or any user,
-/// where `foreign` says so), not writable by all, and small; the error's sentence says what was wrong with
-/// it. PMIX_ERR_NOT_FOUND: there is none. PMIX_ERR_NO_PERMISSIONS: it may not be read, or not be trusted.
-/// PMIX_ERR_FILE_READ_FAILURE: it is cut short (its writer may not be done). PMIX_ERR_BAD_PARAM: it is none.
-/// PMIX_ERR_UNREACH: its server has ended. Without `sure` another process that has got its number since
-/// passes for it (see is_stale()).
+/// Reads one. The file must be a regular one, not a link, owned by root or the effective user (or any user,
+/// if `foreign`), not world-writable, and small; the error's sentence gives the reason of a refusal.
+/// PMIX_ERR_NOT_FOUND: the file does not exist. PMIX_ERR_NO_PERMISSIONS: it is unreadable or untrusted.
+/// PMIX_ERR_FILE_READ_FAILURE: it is truncated (its writer may not have finished). PMIX_ERR_BAD_PARAM: it is
+/// not a rendezvous file. PMIX_ERR_UNREACH: its server has ended. Without `sure` another process that has
+/// since got the same ID counts as the server (see is_stale()).
 Result<Rendezvous> read_rendezvous_file(const std::string& path, bool foreign, bool sure = true);
 /// Returns the error for a file whose server has ended.
 Error stale_rendezvous(const std::string& path, pid_t pid);
 
-/// Reads the same from text, whatever it comes from.
+/// Reads the same from a text.
 Result<Rendezvous> parse_rendezvous(const std::string& text, const std::string& path);
 
-/// Whether the process that the file of this modification time speaks of has ended.
+/// Whether the process named in the file of this modification time has ended.
 bool is_stale(pid_t pid, time_t written);
 
 /// Short and full name of a host, without repetition: OpenPMIx's files carry the short one, the Standard's

@@ -25,7 +25,7 @@ bool is_session_rendezvous(const std::string& name, const std::vector<std::strin
 enum class RendezvousDepth { Here, Further, All };
 
 /// Paths below `folder` of the regular files whose name `matches`: the newest first. Links are not followed,
-/// and folders that cannot be opened are passed over; the search ends after a large number of entries.
+/// and folders that cannot be opened are skipped; the search ends after a large number of entries.
 std::vector<std::string> search_rendezvous(const std::string& folder,
                                            const std::function<bool(const std::string& name)>& matches,
                                            RendezvousDepth depth = RendezvousDepth::All);

@@ -27,7 +27,7 @@ struct Event {
     std::vector<pmix_proc_t> affected;  ///< PMIX_EVENT_AFFECTED_PROC(S)
     ProcIndex target_index, affected_index;
     bool non_default = false;  ///< not for default handlers
-    bool cacheable = true;     ///< for handlers that come later, too
+    bool cacheable = true;     ///< also for later handlers
     bool stays_local = false;  ///< not for the host
 
     /// The user of the source, if a process. Only processes of this user, of the server's user and of root

@@ -77,7 +77,7 @@ pmix_status_t HandlerSpec::read_directives(InfoView info) {
             if (good) range = one.value.data.range;
         } else if (key_is(one.key, PMIX_EVENT_CUSTOM_RANGE)) {
             good = append_procs(one.value, range_procs);
-            // The list alone says which range is meant.
+            // The list alone determines the range.
             if (!info.has(PMIX_RANGE)) range = PMIX_RANGE_CUSTOM;
         } else if (key_is(one.key, PMIX_EVENT_AFFECTED_PROC) || key_is(one.key, PMIX_EVENT_AFFECTED_PROCS)) {
             good = append_procs(one.value, affected);
@@ -96,7 +96,7 @@ struct EventEngine::Chain {
     OnEnd on_end;
     size_t cost = 0;
     size_t next = 0;
-    Info results;  ///< of the handlers so far: each one's status under its name, then what it gave
+    Info results;  ///< of the handlers so far: each one's status under its name, then its results
     // The arguments of the running handler; valid until it completes.
     HandlerPtr current;
     std::vector<pmix_info_t> shown;  ///< the event's infos, which the event owns, then those of `own`
@@ -299,7 +299,7 @@ void EventEngine::deliver(EventPtr event, bool for_defaults, OnEnd on_end) {
 
 void EventEngine::run(EventPtr event, std::vector<HandlerPtr> handlers, OnEnd on_end) {
     const size_t cost = event->cost();
-    // One event alone always finds room.
+    // A single event is always accepted.
     if (open_bytes_ > 0 && open_bytes_ + cost > max_open_bytes_) {
         ++refused_;
         if (on_end) on_end(Info(), false);
@@ -327,7 +327,7 @@ void EventEngine::advance(const std::shared_ptr<Chain>& chain) {
             if (auto codes = remove(handler->id)) on_gone_(*codes);
         }
         call(chain, handler);
-        if (!chain->completed) return;  // completed() goes on
+        if (!chain->completed) return;  // completed() continues
         if (chain->status == PMIX_EVENT_ACTION_COMPLETE) break;
     }
     finish(*chain);
@@ -397,7 +397,7 @@ void EventEngine::completed(pmix_status_t status, pmix_info_t* results, size_t n
             }
         });
     } catch (const std::bad_alloc&) {
-        // The chain ends here: nothing can be said to the handlers that follow.
+        // The chain ends here: nothing can be passed to the next handlers.
     }
 }
 

@@ -2,9 +2,9 @@
 // The event handlers of one process: their order, and the chains in which they run. Belongs to the loop; only
 // the completion function that a handler is given may be called on any thread.
 //
-// A chain holds what matched when its event came: the handler that asked to be first, those of one code, of
-// several, the default ones, and the one that asked to be last. A handler that never completes holds up its
-// own chain and no other.
+// A chain has the handlers that matched when its event arrived: the handler that asked to be first, those of
+// one code, of several, the default ones, and the one that asked to be last. A handler that never completes
+// blocks only its own chain.
 #pragma once
 
 #include <pmix_common.h>
@@ -59,15 +59,14 @@ class EventEngine {
   public:
     /// Whether the source of an event is in the range that a handler asked for.
     using InRange = std::function<bool(const HandlerSpec& handler, const pmix_proc_t& source)>;
-    /// Called at the end of an event's chain, with what its handlers gave: each one's status under its name,
-    /// and then its results. `answered`: some handler was asked; false also when the event was given up.
+    /// Called at the end of an event's chain, with the results of its handlers: each one's status under its
+    /// name, and then its results. `answered`: a handler was called; false also if the event was dropped.
     using OnEnd = std::function<void(const Info& results, bool answered)>;
-    /// Called when a handler goes by itself (PMIX_EVENT_ONESHOT).
+    /// Called when a handler removes itself (PMIX_EVENT_ONESHOT).
     using OnGone = std::function<void(const std::vector<pmix_status_t>& codes)>;
 
-    /// @param hold_bytes  room for events that no handler wanted yet
-    /// @param open_bytes  room for events whose handlers have not completed yet; what comes beyond is given
-    /// up
+    /// @param hold_bytes limit of events without a handler yet @param open_bytes limit of events whose
+    /// handlers have not completed yet; further events are dropped
     EventEngine(EventLoop& loop, size_t hold_bytes, size_t open_bytes, InRange in_range, OnGone on_gone);
     /// Later completions of handlers are ignored.
     ~EventEngine();
@@ -82,9 +81,9 @@ class EventEngine {
     /// No event is given to it any more; nothing when there is no such handler. Returns its codes.
     std::optional<std::vector<pmix_status_t>> remove(size_t id);
 
-    /// Runs the handlers for an event. When none matches it is held for later ones, if it may be.
-    /// `for_defaults`: default handlers are asked, unless the event itself says otherwise. `on_end` (may be
-    /// null) is called once, perhaps inside; never when a handler does not complete.
+    /// Runs the handlers for an event. If none matches, it is cached for later ones, if permitted.
+    /// `for_defaults`: default handlers are called, unless the event excludes them. `on_end` (may be null) is
+    /// called once, perhaps inside; never when a handler does not complete.
     void deliver(EventPtr event, bool for_defaults, OnEnd on_end = nullptr);
 
     /// Whether deliver() would ask a handler.
@@ -92,7 +91,7 @@ class EventEngine {
         return !chain_for(event, for_defaults).empty();
     }
 
-    /// Events dropped for lack of room.
+    /// Events dropped for lack of space.
     size_t dropped() const { return held_.dropped() + refused_; }
     /// A number for the handler that runs now; 0 where none does. Any thread.
     uint64_t running() const {
@@ -136,7 +135,7 @@ class EventEngine {
     EventStore held_;
     const size_t max_open_bytes_;
     size_t open_bytes_ = 0;  ///< of events whose chains have not ended
-    size_t refused_ = 0;     ///< events that found no room among them
+    size_t refused_ = 0;     ///< events dropped for lack of space
     HandlerPtr first_;
     HandlerPtr last_;
     std::vector<HandlerPtr> single_;

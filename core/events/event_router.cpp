@@ -44,7 +44,7 @@ bool may_hear(Namespaces& namespaces, const Event& event, const Peer& peer) {
 
 }  // namespace
 
-/// The packed form of one event for each encoding that its receivers want.
+/// The packed form of one event for each encoding of its receivers.
 class EventRouter::PackedEvent {
   public:
     explicit PackedEvent(const Event& event) : event_(event) {}
@@ -89,9 +89,9 @@ void EventRouter::pass(PackedEvent& event, Peer& peer) {
     const auto full = [&] {
         return peer.channel->queued() > 0 && peer.channel->queued() + bytes->size() > max_queued_;
     };
-    if (full()) peer.channel->flush();  // only what it does not take counts
+    if (full()) peer.channel->flush();  // only bytes that it does not accept count
     if (full()) {
-        // Not said for each event: there may be many.
+        // Not logged for each event: there may be many.
         if (unsent_++ % 1024 == 0) {
             MUSTER_LOG(runtime_.log(), Error,
                        "client %s does not take its events (%zu bytes wait): more are given up",
@@ -125,7 +125,7 @@ bool EventRouter::has_room(const Peer& peer, const std::vector<pmix_status_t>& c
     return good;
 }
 
-/// With what it had registered in a former life.
+/// With its registrations of a former life.
 EventRouter::RegistrationPtr EventRouter::add_peer(const PeerPtr& client) {
     const auto former = former_.find(Proc(client->proc));
     auto registration = former == former_.end() ? std::make_shared<Registration>()
@@ -213,7 +213,7 @@ void EventRouter::forget(const RegistrationPtr& registration) {
     std::erase(defaults_, registration);
 }
 
-/// Keeps what a process had registered that has finalized, and may initialise again.
+/// Keeps the registrations of a process that has finalized, and may initialise again.
 void EventRouter::end(const RegistrationPtr& registration) {
     const LocalClient* client = namespaces_.client(registration->proc);
     const PeerPtr peer = registration->peer.lock();
@@ -295,7 +295,7 @@ void EventRouter::want_environment(const std::vector<pmix_status_t>& codes, Info
             for (const pmix_status_t code : fresh)
                 unanswered_.erase(code);
             if (answer.status != PMIX_SUCCESS) {
-                // The host has not agreed to these; the others may have been given up by all who had them.
+                // The host has not accepted these; the others may have been deregistered by all processes.
                 for (const pmix_status_t code : fresh)
                     environment_.erase(code);
                 forget_environment(wanted);
@@ -467,15 +467,15 @@ void EventRouter::from_client(EventPtr event, const OnStatus& done) {
     pmix_status_t status = beyond ? tell_host(event) : needs ? PMIX_ERR_NOT_SUPPORTED : PMIX_SUCCESS;
     // An event whose directives the host refuses is delivered to no process.
     if (needs && status != PMIX_SUCCESS) return done(status);
-    // A launcher without a host has got what was meant for itself.
+    // A launcher without a host has already received its own events.
     const bool ours =
         event->range == PMIX_RANGE_CUSTOM && std::ranges::all_of(event->targets, [&](const auto& target) {
             return among({target}, runtime_.self());
         });
     if (status == PMIX_ERR_NOT_SUPPORTED && (!surely || ours)) status = PMIX_SUCCESS;
-    // The answer is written before the event: the processes that the event wakes would otherwise take the
-    // processors first, and the reporter would wait for as many as there are. The host has the event; how far
-    // it has come is not the reporter's to wait for (Standard: PMIx_Notify_event).
+    // The answer is written before the event: otherwise the processes that the event wakes would use the
+    // processors first, and the reporter would wait for all of them. The host has the event; the reporter
+    // need not wait for its delivery (Standard: PMIx_Notify_event).
     done(status);
     if (event->range != PMIX_RANGE_RM && event->range != PMIX_RANGE_PROC_LOCAL) {
         to_clients(event);
@@ -485,7 +485,7 @@ void EventRouter::from_client(EventPtr event, const OnStatus& done) {
 
 void EventRouter::from_host(EventPtr event, const OnStatus& done) {
     bool surely = false;
-    // An event of another source comes from the host, which sees to the other nodes itself.
+    // An event of another source comes from the host, which notifies the other nodes itself.
     const bool own = proc_is(event->source, runtime_.self());
     const bool upwards = own && reaches_beyond(*event, surely);
     if (upwards && host_.module().notify_event == nullptr) return done(PMIX_ERR_NOT_SUPPORTED);

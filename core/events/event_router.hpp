@@ -32,8 +32,8 @@ class EventRouter {
     using OnStatus = std::function<void(pmix_status_t)>;
 
     struct Limits {
-        size_t held_bytes = 0;    ///< room for events that are held
-        size_t queued_bytes = 0;  ///< of what waits to be sent to one client; events beyond are given up
+        size_t held_bytes = 0;    ///< limit of cached events
+        size_t queued_bytes = 0;  ///< of events queued for one client; further events are dropped
         size_t codes = 0;         ///< that one client may have registered
     };
     /// Gives an event to the handlers of this process.
@@ -42,11 +42,11 @@ class EventRouter {
     EventRouter(Runtime& runtime, Host& host, Namespaces& namespaces, Raise raise, const Limits& limits);
     ~EventRouter();
 
-    /// A client registers codes (none: all). `done` answers it; then it gets what is held for it, in order.
+    /// A client registers codes (none: all). `done` answers it; then it gets its cached events, in order.
     void register_codes(const PeerPtr& peer, std::vector<pmix_status_t> codes, Info info, OnStatus done);
     void deregister_codes(const PeerPtr& peer, const std::vector<pmix_status_t>& codes);
 
-    /// Environment events are requested from the host while a client wants them: codes that are none are
+    /// Environment events are requested from the host while a client has registered them: other codes are
     /// ignored. PMIX_ERR_NOT_SUPPORTED from a host that has no such upcall.
     void want_environment(const std::vector<pmix_status_t>& codes, Info info, OnStatus done);
     void forget_environment(const std::vector<pmix_status_t>& codes);
@@ -61,9 +61,9 @@ class EventRouter {
     /// To the clients of this node, and to those that register later.
     void to_clients(const EventPtr& event);
 
-    /// The connection of a client broke: the host gets an event of its own process.
+    /// The connection of a client broke: the host gets an event from the server's process.
     void lost(const pmix_proc_t& proc);
-    /// Some process has finalized or gone; this one is gone for good; a namespace was deregistered.
+    /// A process has finalized or ended; a process has ended for good; a namespace was deregistered.
     void departed();
     void exited(const pmix_proc_t& proc) { former_.erase(Proc(proc)); }
     void deregistered(const char* nspace);
@@ -72,7 +72,7 @@ class EventRouter {
     /// any more.
     bool had_before(const pmix_proc_t& proc, const EventPtr& event) const;
 
-    /// Events that were not held to the end, or not sent to a client that does not read, for lack of room.
+    /// Events dropped from the cache, or not sent to a client that does not read, for lack of space.
     size_t dropped() const { return held_.dropped() + unsent_; }
 
   private:
@@ -86,11 +86,11 @@ class EventRouter {
         PeerRef peer;
         uint32_t index = 0;
         pmix_proc_t proc{};
-        bool refused = false;  ///< some codes, for lack of room: this is logged
+        bool refused = false;  ///< some codes, for lack of space: this is logged
         std::map<pmix_status_t, Span> codes;
         bool has_defaults = false;
         Span defaults;
-        uint64_t served = UINT64_MAX;  ///< number of the last event that was looked at for it
+        uint64_t served = UINT64_MAX;  ///< number of the last event that was checked for it
     };
     using RegistrationPtr = std::shared_ptr<Registration>;
 
@@ -129,12 +129,13 @@ class EventRouter {
         Info info;
         OnStatus done;
     };
-    std::map<pmix_status_t, size_t> environment_;  ///< codes asked of the host, and how many want them
+    std::map<pmix_status_t, size_t> environment_;  ///< codes at the host, and their users
     std::set<pmix_status_t> unanswered_;           ///< of these: the host has not agreed yet
     std::list<WaitingWant> waiting_wants_;
 };
 
-/// Whether this server has room for what follows from an event that a client reports (invitations to groups).
+/// Whether this server has space for the consequences of an event that a client reports (invitations to
+/// groups).
 using Admits = std::function<bool(const Event&)>;
 
 /// Registers the handlers of a server: RegisterEvents, DeregisterEvents, Notify, Report.

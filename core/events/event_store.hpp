@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Events that are held for handlers which come later: in order, bounded in bytes; the oldest give way, and
-// how many did is counted.
+// Events cached for later handlers: in order, bounded in bytes; the oldest are dropped and counted.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +46,7 @@ class EventStore {
     }
 
     const std::deque<Held>& held() const { return held_; }
-    /// Events dropped for lack of room.
+    /// Events dropped for lack of space.
     size_t dropped() const { return dropped_; }
 
   private:

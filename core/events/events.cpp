@@ -151,7 +151,7 @@ void Events::tell_listened(const std::vector<pmix_status_t>& fresh) {
 }
 
 void Events::register_handler(HandlerSpec spec, Info info, OnRegistered done) {
-    if (!runtime_.loop().need_driver()) return done(PMIX_ERR_NOMEM, 0);  // its events come unasked
+    if (!runtime_.loop().need_driver()) return done(PMIX_ERR_NOMEM, 0);  // its events are unsolicited
     const std::vector<pmix_status_t> codes = spec.codes;
     size_t id = 0;
     if (const pmix_status_t added = engine_.add(std::move(spec), id); added != PMIX_SUCCESS)
@@ -178,7 +178,7 @@ void Events::register_handler(HandlerSpec spec, Info info, OnRegistered done) {
         engine_.activate(id);
     };
     if (EventRouter* router = router_; router != nullptr && upstream() == nullptr) {
-        // A tool with clients of its own has no environment behind it.
+        // A tool with its own clients has no environment that reports events.
         const bool tool = runtime_.role() == Runtime::Role::Tool && !needs_host;
         return router->want_environment(
             fresh, std::move(directives), [tool, finish = std::move(finish)](pmix_status_t status) {
@@ -264,7 +264,7 @@ bool Events::report(const EventPtr& event, bool waits) {
         return false;
     Packer message = packed(*event, Command::Report);
     if (message.error() != PMIX_SUCCESS || client_->too_long(message.length())) return false;
-    raise(event);  // to be held for handlers that come
+    raise(event);  // cached for later handlers
     client_->send(std::move(message));
     reported_ = runtime_.loop().now();
     return true;
@@ -283,7 +283,7 @@ void Events::receive(const Frame& frame) {
     Unpacker in(client_->format(), frame.payload.view());
     uint8_t command = 0;
     auto event = std::make_shared<Event>();
-    event->range = PMIX_RANGE_LOCAL;  // what servers leave out
+    event->range = PMIX_RANGE_LOCAL;  // omitted by servers
     if (!in.command(command) || !in.status(event->status) || !in.proc(event->source) ||
         !in.infos(event->info) || (!in.at_end() && !in.item(&event->range, PMIX_DATA_RANGE)) ||
         command != static_cast<uint8_t>(Command::Notify)) {

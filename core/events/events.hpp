@@ -46,17 +46,17 @@ class Events {
     void serve(EventRouter& router, Namespaces& namespaces);
 
     /// PMIx_Register_event_handler. The handler gets no event before `done` has returned. `info` are the
-    /// directives that `spec` was read from; what handlers cannot serve alone goes to the server.
+    /// directives that `spec` was read from; registrations that need the server are sent to it.
     void register_handler(HandlerSpec spec, Info info, OnRegistered done);
     /// PMIx_Deregister_event_handler; PMIX_ERR_BAD_PARAM for an unknown number.
     void deregister_handler(size_t id, const OnStatus& done);
     /// PMIx_Notify_event: for this process, and through the server or the host for others.
     void notify(EventPtr event, const OnStatus& done);
-    /// The same, done when it returns, for an event that our server will surely take, and by itself. It calls
-    /// no handler, so that the reporter's thread may stand in for the loop. False, with nothing done, where
-    /// notify() has to be called: others may fail, this process has a handler, or many events come at once,
-    /// which are better sent together and answered. `waits`: the reporter does, so that nothing can be sent
-    /// together with it.
+    /// The same, complete on return, for an event that the server always accepts. It calls no handler, so
+    /// that the reporter's thread may drive the loop. False, without effect, if notify() must be called: the
+    /// event may be refused, this process has a handler, or many events arrive at once, which are better sent
+    /// together and answered. `waits`: the reporter waits, so that no other event can be sent together with
+    /// it.
     bool report(const EventPtr& event, bool waits);
     /// Runs the handlers of this process alone.
     void raise(EventPtr event);
@@ -64,7 +64,7 @@ class Events {
     /// The handlers of this process.
     const EventEngine& engine() const { return engine_; }
 
-    /// Events dropped for lack of room: in this process, and as a server for its clients.
+    /// Events dropped for lack of space: in this process, and as a server for its clients.
     size_t dropped();
 
   private:
@@ -77,7 +77,7 @@ class Events {
     bool source_in_range(const HandlerSpec& handler, const pmix_proc_t& source) const;
     /// Registers the codes of the handlers at the new primary server.
     void tell_primary();
-    /// Asks the server for events that the library listens to.
+    /// Registers the library's own events with the server.
     void tell_listened(const std::vector<pmix_status_t>& fresh);
     void receive(const Frame& frame);
     void lost(const pmix_proc_t& server);

@@ -25,7 +25,7 @@ void deregister_events(EventRouter& router, const Request& request) {
     bool defaults = request.in.at_end();
     while (!request.in.at_end()) {
         pmix_status_t code = PMIX_SUCCESS;
-        if (!request.in.status(code)) break;  // there is no reply to say so
+        if (!request.in.status(code)) break;  // there is no reply to report it
         if (code == INT32_MIN) {
             defaults = true;  // how some clients name their default handlers
         } else {
@@ -62,7 +62,7 @@ void report(EventRouter& router, const Log& log, EventPtr event, pmix_status_t s
             const Request& request) {
     if (status == PMIX_SUCCESS)
         router.from_client(std::move(event), [&](pmix_status_t result) { status = result; });
-    // Clients report in this way only what asks nothing of the host.
+    // Clients report in this way only events without requests to the host.
     if (status != PMIX_SUCCESS)
         MUSTER_LOG(log, Error, "the event of client %s was not delivered: %s", request.peer->text().c_str(),
                    status_text(status));

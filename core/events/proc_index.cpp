@@ -32,7 +32,7 @@ ProcIndex::ProcIndex(const std::vector<pmix_proc_t>& procs) {
     places_.reserve(procs.size());
     for (size_t i = 0; i < procs.size(); ++i) {
         places_.emplace_back(hash_of(procs[i]), static_cast<uint32_t>(i));
-        // Mostly those of a job stand together.
+        // Usually the processes of a job are adjacent.
         if (i == 0 || !nspace_is(procs[i].nspace, procs[i - 1].nspace))
             jobs_.emplace_back(hash_of(procs[i].nspace), static_cast<uint32_t>(i));
     }
@@ -48,7 +48,7 @@ ProcIndex::ProcIndex(const std::vector<pmix_proc_t>& procs) {
 
 bool ProcIndex::found(const std::vector<pmix_proc_t>& procs, const pmix_proc_t& proc) const {
     const uint64_t hash = hash_of(proc);
-    // Another process of the same hash is no more than possible.
+    // Another process with the same hash is possible.
     for (auto at = std::lower_bound(places_.begin(), places_.end(), Place{hash, 0});
          at != places_.end() && at->first == hash; ++at) {
         if (proc_is(procs[at->second], proc)) return true;

@@ -39,7 +39,7 @@ void ask(Upstream& upstream, Packer&& message, ReadReply read, HostDone done) {
         if (read && !reply->at_end()) {
             read(*reply, answer);
             if (reply->failed()) {
-                // Behind a failure other libraries may put anything; what counts is the failure.
+                // Other libraries may send anything after a failure; only the failure counts.
                 answer = answer_of(answer.status == PMIX_SUCCESS ? reply->error() : answer.status);
             }
         }

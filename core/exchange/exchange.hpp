@@ -18,7 +18,7 @@
 
 namespace muster {
 
-/// The runtime of a process, and the other sides that its services ask: a server, a host, both or none.
+/// The runtime of a process, and the peers of its services: a server, a host, both or none.
 class Exchange {
   public:
     explicit Exchange(Runtime& runtime) : runtime_(runtime) {}
@@ -67,7 +67,7 @@ struct Caller {
     static Caller of(const Peer& peer);
     static Caller host(const Runtime& runtime);
 
-    /// Adds PMIX_USERID and PMIX_GRPID, in place of what the caller may have claimed itself.
+    /// Adds PMIX_USERID and PMIX_GRPID, and replaces the caller's own claims.
     void add_identity(Info& info) const;
 };
 
@@ -77,9 +77,9 @@ struct HostRequest {
     pmix_proc_t proc{};  ///< the caller; set by ask_host()
 };
 
-/// Has the host do what a caller wants. `call(asked, cbdata)` makes the upcall; its directives have the
-/// caller's identity by then, and limit its time (Host::bounded() has `what`). PMIX_ERR_NOT_SUPPORTED where
-/// `upcall` is null.
+/// Passes a caller's request to the host. `call(asked, cbdata)` makes the upcall; its directives then have
+/// the caller's identity and a time limit (Host::bounded() has `what`). PMIX_ERR_NOT_SUPPORTED where `upcall`
+/// is null.
 template <class Upcall, class Asked, class Call>
 void ask_host(Host& host, const Caller& caller, const char* name, const char* what, Upcall* upcall,
               Asked asked, HostDone done, Call call) {
@@ -92,14 +92,14 @@ void ask_host(Host& host, const Caller& caller, const char* name, const char* wh
     host.upcall(name, kept, std::move(done), [&](void* cbdata) { return call(*kept, cbdata); });
 }
 
-/// Reads what follows the status of a reply; a failure is the unpacker's to remember.
+/// Reads the fields after the status of a reply; the unpacker records a failure.
 using ReadReply = std::function<void(Unpacker& in, HostAnswer& answer)>;
 void read_infos(Unpacker& in, HostAnswer& answer);
 
 /// Sends a request to our server and reads its reply: the status, and where anything follows, with `read`.
 void ask(Upstream& upstream, Packer&& message, ReadReply read, HostDone done);
 
-/// Writes what follows the status of a successful reply (or a partially successful one).
+/// Writes the fields after the status of a successful (or partially successful) reply.
 using WriteReply = std::function<void(Packer& out, const HostAnswer& answer)>;
 void write_infos(Packer& out, const HostAnswer& answer);
 

@@ -306,7 +306,7 @@ bool expand_wildcards(const Gds& store, std::vector<pmix_proc_t>& procs) {
             add(proc);
             continue;
         }
-        // Once is enough: it is long what a short list may name again and again.
+        // Once is enough: a short list may name a long group repeatedly.
         if (!whole.insert(nspace_view(proc.nspace)).second) continue;
         const auto size = store.job_size(proc.nspace);
         if (!size) return false;

@@ -40,16 +40,16 @@ struct GroupMember {
 struct Group {
     std::string id;
     std::vector<std::string> nspaces;  ///< of the members, each once: a C name takes 260 bytes
-    std::vector<GroupMember> members;  ///< by group rank, rising; it is not given to another when one goes
+    std::vector<GroupMember> members;  ///< by group rank, ascending; never reused
     GroupState state = GroupState::Ready;
     std::optional<size_t> context_id;
     std::optional<pmix_proc_t> leader;
     bool notify_termination = false;     ///< PMIX_GROUP_NOTIFY_TERMINATION at construction
-    Info info;                           ///< what else was said at construction (PMIX_GROUP_INFO ...)
+    Info info;                           ///< further data of the construction (PMIX_GROUP_INFO ...)
     std::vector<pmix_rank_t> lost;       ///< a server's: members whose end is reported to the others
-    std::vector<pmix_proc_t> finalized;  ///< a server's: of its node, who left it by that
+    std::vector<pmix_proc_t> finalized;  ///< a server's: members of its node that left it by PMIx_Finalize
     std::string payer;   ///< a server's: charged for its memory (GroupTable::memory()); empty elsewhere
-    size_t counted = 0;  ///< the table's: what it counts
+    size_t counted = 0;  ///< the table's: counted memory
 
     /// Ranks 0, 1, ... in the order given.
     void set_members(const std::vector<pmix_proc_t>& procs);
@@ -81,7 +81,7 @@ class GroupTable {
 
     /// Null where there is no such group. Valid until the next change.
     const Group* find(const std::string& id) const;
-    /// A group that is there already under this id is replaced.
+    /// An existing group with this id is replaced.
     const Group& add(Group group);
     /// False where there was none.
     bool remove(const std::string& id);
@@ -94,7 +94,7 @@ class GroupTable {
         change(found->second);
         return true;
     }
-    /// The others keep their ranks; a group without members goes. False where it was no member.
+    /// The others keep their ranks; a group without members is removed. False if it was not a member.
     bool remove_member(const std::string& id, const pmix_proc_t& proc);
     /// Returns the memory of that payer's groups, in bytes.
     size_t memory(const std::string& payer) const;
@@ -117,8 +117,8 @@ class GroupTable {
     bool is_group(const char* nspace) const;
     /// Whether this group can be used, and its members are all ranks of a job of `size` processes.
     bool is_job(const std::string& id, std::string_view nspace, uint32_t size) const;
-    /// {group, group rank} becomes the member; {group, WILDCARD} and what is no group stays. False for a rank
-    /// that the group does not have.
+    /// {group, group rank} becomes the member; {group, WILDCARD} and names that are not groups are unchanged.
+    /// False for a rank that the group does not have.
     bool translate(pmix_proc_t& proc) const {
         // Fast path: most jobs have no group. A caller learns of a group only after its insertion.
         return !any_.load(std::memory_order_acquire) || translate_by_groups(proc);
@@ -137,7 +137,7 @@ class GroupTable {
         size_t room = SIZE_MAX;
         return expand(directives, room);
     }
-    /// The value of PMIX_GROUP_NAMES; UNDEF when the process is in none.
+    /// The value of PMIX_GROUP_NAMES; UNDEF if the process is in none.
     Value names_value(const pmix_proc_t& proc) const;
 
   private:

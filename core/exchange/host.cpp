@@ -24,7 +24,7 @@ struct OpenUpcall : EventLoop::Errand {
     HostAnswer answer;
     Host::Held held;
 
-    /// The answer has come.
+    /// The answer has arrived.
     void run() override {
         held = Host::Held();
         const HostDone call = std::exchange(done, nullptr);
@@ -37,7 +37,7 @@ struct OpenUpcall : EventLoop::Errand {
     }
 };
 
-/// The C interface leaves room for nothing but a pointer, hence one table a process.
+/// The C interface has space only for a pointer, hence one table per process.
 struct OpenUpcalls {
     Mutex lock;
     std::unordered_map<uintptr_t, std::shared_ptr<OpenUpcall>> by_number MUSTER_GUARDED_BY(lock);

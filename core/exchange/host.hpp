@@ -29,7 +29,7 @@ struct HostAnswer {
     Info info;                        ///< query, groups, job control ...
     std::string nspace;               ///< spawn
     pmix_proc_t proc{};               ///< tool connection
-    std::vector<pmix_proc_t> owners;  ///< lookup: who published info[i]
+    std::vector<pmix_proc_t> owners;  ///< lookup: the publisher of info[i]
 };
 using HostDone = std::function<void(HostAnswer)>;
 
@@ -43,9 +43,9 @@ constexpr bool is_good(pmix_status_t status) {
 
 class Host {
   public:
-    /// Copies `size` bytes of the host's module and not one more; what lies beyond counts as absent.
+    /// Copies `size` bytes of the host's module and not one more; members beyond count as absent.
     Host(EventLoop& loop, Log& log, const pmix_server_module_t* module, size_t size);
-    /// Another table in the place of the first; upcalls that are open are answered as before. On the loop.
+    /// Replaces the table; pending upcalls are answered as before. On the loop.
     void set_module(const pmix_server_module_t* module, size_t size);
     /// Later answers are ignored.
     ~Host();
@@ -64,8 +64,8 @@ class Host {
     void fence(std::vector<pmix_proc_t> procs, Info info, Bytes data, HostDone done);
     void direct_modex(const pmix_proc_t& proc, Info info, HostDone done);
 
-    /// The server ends: what the host has not answered is answered with PMIX_ERR_LOST_CONNECTION, and so is
-    /// each upcall from now on. On the loop.
+    /// The server ends: pending upcalls and all later ones are answered with PMIX_ERR_LOST_CONNECTION. On the
+    /// loop.
     void close();
 
     /// The log of the server.
@@ -75,8 +75,8 @@ class Host {
     /// log names the request (`what`) and its process.
     HostDone bounded(const char* what, const pmix_proc_t& caller, InfoView directives, HostDone done);
 
-    /// The general form. `call` gets the callback's data and makes the upcall; `keep` owns what the upcall
-    /// was given, until the answer. Used by the members above and by services with upcalls of their own.
+    /// The general form. `call` gets the callback's data and makes the upcall; `keep` owns the arguments of
+    /// the upcall until the answer. Used by the members above and by services with upcalls of their own.
     void upcall(const char* name, std::shared_ptr<void> keep, HostDone done,
                 const std::function<pmix_status_t(void* cbdata)>& call);
 

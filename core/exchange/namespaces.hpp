@@ -20,11 +20,11 @@ class Gds;
 /// Users with access to all namespaces: root, and the server's own.
 bool is_master(uint32_t uid);
 
-/// Bytes that what a process has committed takes here.
+/// Memory of the committed data of a process, in bytes.
 struct Committed {
     size_t found = 0;       ///< when it was last looked through
-    size_t since = 0;       ///< what came since; some of it in the place of what was there
-    bool refusing = false;  ///< it was written that it has no room for more
+    size_t since = 0;       ///< later data; some of it replaces earlier data
+    bool refusing = false;  ///< its lack of space was logged
 };
 
 /// One process of this node, as the host registered it.
@@ -39,25 +39,25 @@ struct LocalClient {
     Committed committed;
     TextSet deleted;         ///< keys that processes of other nodes must not find any more
     bool connected = false;  ///< it has connected at least once
-    bool finalized = false;  ///< it said goodbye
-    bool lost = false;       ///< its connection broke without goodbye
+    bool finalized = false;  ///< it has finalized
+    bool lost = false;       ///< its connection broke without finalize
     bool gone() const { return finalized || lost; }
 };
 
 struct Namespace {
     std::string name;
-    uint64_t number = 0;                   ///< in the order in which they have come
+    uint64_t number = 0;                   ///< in the order of arrival
     int32_t nlocal = -1;                   ///< processes on this node as registered; -1 while not registered
     bool registered = false;               ///< register_nspace was called
     pmix_status_t refused = PMIX_SUCCESS;  ///< and failed; do not wait for it
     bool described = false;                ///< its data have been completed (NodeDescription)
-    bool synthetic = false;                ///< of a singleton or a tool, and gone with it
+    bool synthetic = false;                ///< of a singleton or a tool, and removed with it
     std::map<pmix_rank_t, LocalClient> clients;
     std::set<pmix_rank_t> removed;               ///< deregistered clients: no operation waits for them
     std::set<pmix_rank_t> removed_in_order;      ///< those of them that had finalized
     std::vector<pmix_rank_t> mapped_ranks;       ///< ranks of this node by the job's map, sorted
     std::vector<std::function<void()>> waiting;  ///< run once the namespace is registered
-    /// Replies to the request for job data, one for each form that peers want.
+    /// Replies to the request for job data, one for each form.
     struct PackedJob {
         WireFormat format;
         bool compact;
@@ -85,15 +85,15 @@ class Namespaces {
     Namespace& get_or_add(const char* name);
     void remove(const char* name);
     LocalClient* client(const pmix_proc_t& proc);
-    /// Whether it is a client of this node that has not gone.
+    /// Whether it is a client of this node that has not ended.
     bool is_alive(const pmix_proc_t& proc);
     /// Whether the process runs on this node (registered, or mapped here).
     bool is_local(const pmix_proc_t& proc);
-    /// The user of a process; where that is not registered here, of its job. Nothing of what runs elsewhere:
-    /// only the host knows the owner.
+    /// The user of a process, or of its job if the process is not registered here. Nothing for processes of
+    /// other nodes: only the host knows the owner.
     std::optional<uint32_t> owner_of(const pmix_proc_t& proc);
-    /// Whether processes of this user may see and touch what belongs to `proc`: what is their own user's, or
-    /// of an unknown owner; root and the server's own user may everything.
+    /// Whether processes of this user may access data of `proc`: it belongs to the same user or an unknown
+    /// owner; root and the server's own user have access to all.
     bool may_use(uint32_t uid, const pmix_proc_t& proc);
     /// The same for an object of several processes, such as a group: true for the owner of one of them, or if
     /// no owner is known.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A process that is connected to this server: its identity, how it wants to be spoken to, and its channel.
+// A process that is connected to this server: its identity, its protocol, and its channel.
 // Belongs to the loop. Code that keeps a peer beyond a call keeps a weak reference: the peer may disconnect.
 #pragma once
 
@@ -75,12 +75,12 @@ class Peer {
     PeerKind kind = PeerKind::Client;
     PeerVersion version;
     WireFormat format;
-    uint32_t index = 0;  ///< what the handshake gave it
+    uint32_t index = 0;  ///< assigned by the handshake
     uint32_t uid = 0;
     uint32_t gid = 0;
     bool finalized = false;
-    bool shares = false;     ///< it maps what our store shares
-    std::string server_uri;  ///< of a tool that is a server, too: how that is reached; as it says
+    bool shares = false;     ///< it maps the shared store
+    std::string server_uri;  ///< of a tool that is also a server: its URI, as reported by the tool
     std::unique_ptr<Channel> channel;
     const Log* log = nullptr;                ///< of the server; null: nothing is written
     std::shared_ptr<Unanswered> unanswered;  ///< its process's, or its user's; never null once it is accepted
@@ -96,7 +96,7 @@ class Peer {
 
     Packer packer() const { return Packer(format); }
 
-    /// A request with this tag has come, and is owed an answer. Without memory to note it false: it is
+    /// A request with this tag has arrived and needs an answer. False without memory to record it: it is
     /// answered.
     bool owe(uint32_t request_tag) noexcept;
     bool owes(uint32_t request_tag) const { return owed_.contains(request_tag); }
@@ -127,7 +127,7 @@ class Peer {
         send(request_tag, packed_status(status));
         settle(request_tag);
     }
-    /// With what else is sent in this turn of the loop.
+    /// Together with other frames of this turn of the loop.
     void reply_status_soon(uint32_t request_tag, pmix_status_t status) {
         send_soon(request_tag, packed_status(status));
         settle(request_tag);
@@ -135,7 +135,7 @@ class Peer {
     void send(uint32_t frame_tag, Bytes payload) {
         if (channel) channel->send(0, frame_tag, std::move(payload));
     }
-    /// With what else is sent in this turn of the loop.
+    /// Together with other frames of this turn of the loop.
     void send_soon(uint32_t frame_tag, Bytes payload) {
         if (channel) channel->send_soon(0, frame_tag, std::move(payload));
     }
@@ -199,7 +199,7 @@ class Asker {
     explicit Asker(std::shared_ptr<OpenRequest> request) : request_(std::move(request)) {}
     /// The peer, or null.
     PeerPtr lock() const { return request_->peer(); }
-    /// That much more is kept until the answer. False where it is too much (OpenRequest::grow()).
+    /// Counts further memory until the answer. False if it exceeds the limit (OpenRequest::grow()).
     bool keeps(size_t memory) const { return request_->grow(memory); }
 
   private:

@@ -22,12 +22,12 @@ class Peers {
     /// `usual`: the encoding of peers that ask for nothing else.
     void add(const PeerPtr& peer, const WireFormat& usual);
     void remove(const PeerPtr& peer);
-    /// Forgets how the process wants to be spoken to.
+    /// Forgets the protocol of the process.
     void forget_format(const pmix_proc_t& proc);
 
     /// The encoding that a connected process has asked for; nothing where it is the usual one. Any thread.
     std::optional<WireFormat> format_of(const pmix_proc_t& proc) const;
-    /// The URI of the server of a connected tool; "" where there is none. PMIX_RANK_WILDCARD: any rank.
+    /// The URI of the server of a connected tool; "" if there is none. PMIX_RANK_WILDCARD: any rank.
     std::string uri_of(const pmix_proc_t& proc) const;
 
     /// Number of the next peer.

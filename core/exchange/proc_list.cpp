@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-/// A list of runs is for few of them: one takes a fourth of this of a process of its own.
+/// A list of runs has few of them: a run takes a quarter of the bytes of a separate process.
 constexpr size_t kProcsPerRun = 4;
 
 }  // namespace

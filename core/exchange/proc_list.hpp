@@ -33,7 +33,7 @@ class ProcList {
 
     size_t size() const { return procs_.empty() ? size_ : procs_.size(); }
     bool empty() const { return size() == 0; }
-    /// The namespace, where all processes are of one and stand in a few runs of ranks; else empty.
+    /// The namespace, if all processes are of one and form a few runs of ranks; otherwise empty.
     const std::string& nspace() const { return nspace_; }
     /// Empty where nspace() is.
     const std::vector<RankRun>& runs() const { return runs_; }
@@ -55,11 +55,11 @@ class ProcList {
     std::string nspace_;
     std::vector<RankRun> runs_;
     size_t size_ = 0;                 // of the runs
-    std::vector<pmix_proc_t> procs_;  // what is no runs
+    std::vector<pmix_proc_t> procs_;  // anything but runs
 };
 using ProcListPtr = std::shared_ptr<const ProcList>;
 
-/// Reads what pack_runs() wrote: ranks below `end`, and no more of them than that, whatever the bytes say.
+/// Reads the output of pack_runs(): ranks below `end`, and at most that many, whatever the bytes contain.
 bool unpack_runs(Unpacker& in, uint32_t end, std::vector<RankRun>& runs);
 
 /// Adds the process or the processes of a value; false when it holds neither.

@@ -19,11 +19,11 @@ struct Request {
     const PeerPtr& peer;
     uint32_t tag;
     Unpacker& in;
-    /// Made when something is to answer later.
+    /// Created if the answer is deferred.
     mutable std::shared_ptr<OpenRequest> open = nullptr;
 
-    /// Memory that the server keeps for the request, in bytes, beside its message and what was read from
-    /// that.
+    /// Memory that the server keeps for the request, in bytes, in addition to its message and the decoded
+    /// fields.
     mutable size_t beside = 0;
 
     /// The peer to answer later. The request counts as one that waits for as long as the Asker lives.
@@ -48,7 +48,7 @@ struct Request {
     void malformed() const { peer->reply_status(tag, in.failed() ? in.error() : PMIX_ERR_UNPACK_FAILURE); }
 };
 
-/// A function that answers the request with a status, at any time; nothing happens once the peer is gone.
+/// A function that answers the request with a status, at any time; no effect once the peer has disconnected.
 std::function<void(pmix_status_t)> answer_later(const Request& request);
 
 /// When a request is answered. Only those that may wait are bounded in number.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The server that this process is connected to, as the services see it: what packs, sends and answers
+// The services' interface to the server that this process is connected to: it packs, sends and answers
 // requests. The client role implements it, so that a service can be tested with a fake server.
 #pragma once
 
@@ -71,7 +71,7 @@ class Upstream {
     /// Sends a request to one of the servers; `done` gets null where there is no connection to it. On the
     /// loop.
     virtual void request_to(const pmix_proc_t& server, Packer&& message, OnReply done) = 0;
-    /// Sends a request whose reply is a status alone. On the loop.
+    /// Sends a request whose reply is only a status. On the loop.
     virtual void request_status(Packer&& message, OnStatus done) = 0;
     /// Sends a message that has no reply. On the loop.
     virtual void send(Packer&& message) = 0;
@@ -83,7 +83,7 @@ class Upstream {
     virtual void pause(bool on) = 0;
     /// Whether the server has still to answer, or to take, something. On the loop.
     virtual bool busy() const = 0;
-    /// The encoding in which this process speaks to its servers.
+    /// The encoding for this process's servers.
     virtual WireFormat format() const = 0;
 
     /// Calls `handler` with each message of this fixed tag (events, forwarded output). Before the connection,

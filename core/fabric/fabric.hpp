@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The fabric's data as applications register for it (Standard: Fabric): asked of the host, and
-// where it knows nothing, of the networks (pnet). On the loop.
+// The fabric's data as applications register for it (Standard: Fabric): from the host, otherwise from the
+// networks (pnet). On the loop.
 #pragma once
 
 #include "core/exchange/exchange.hpp"
@@ -26,7 +26,8 @@ class Fabrics {
     JobNetworks& networks_;
 };
 
-/// The calls of this process: to its server, or else to `own`, the service of its own server role (or null).
+/// The calls of this process: to its server, otherwise to `own`, the service of its own server role (or
+/// null).
 void register_fabric(Exchange& exchange, Fabrics* own, Info directives, HostDone done);
 void update_fabric(Exchange& exchange, Fabrics* own, size_t index, HostDone done);
 

@@ -254,7 +254,7 @@ void GroupConstruct::ended(const Collective& collective, const Outcome& outcome)
     const bool settled = states_[collective.id()].settled;
     states_.erase(collective.id());
     elsewhere_.erase(collective.id());
-    // Memory may run short behind the entry into the table.
+    // Memory may be exhausted after the entry into the table.
     if (settled && outcome.status == PMIX_ERR_NOMEM) server_.groups().remove(collective.id());
     if (!is_good(outcome.status) && !settled)
         tell_host_of_failure(server_, PMIX_GROUP_CONSTRUCT, collective, outcome.status);

@@ -29,8 +29,8 @@ inline constexpr pmix_status_t kLeaderCallsCode = -0x6d757301;
 /// Event of our own, for servers only: a destruct has been handed to the host with these participants
 /// (PMIX_GROUP_MEMBERSHIP), and one of them has left, or some have not called for a while.
 inline constexpr pmix_status_t kDestructCallsCode = -0x6d757302;
-/// Our own answer to a request for all that met in memory (docs/reference/wire.md, 6.1): each has to
-/// ask.
+/// Muster's own answer to a request for all in a meeting (docs/reference/wire.md, 6.1): each must send its
+/// own request.
 inline constexpr pmix_status_t kEachForItself = -0x6d757303;
 
 class GroupConstruct : public CollectiveOperation {
@@ -62,7 +62,7 @@ class GroupConstruct : public CollectiveOperation {
     bool has_room(const pmix_proc_t& maker, const std::string& id, size_t members);
     /// The job, or the user of tools, to which such a group is charged.
     std::string payer(const pmix_proc_t& maker) const;
-    /// A process of this node calls and leads: servers of other members have to know.
+    /// A process of this node calls and leads: servers of other members must be notified.
     void leader_calls(const std::string& id, const pmix_proc_t& leader,
                       const std::vector<pmix_proc_t>& members);
 
@@ -89,7 +89,7 @@ class GroupConstruct : public CollectiveOperation {
     /// State of a construct as other servers report it.
     struct Elsewhere {
         std::vector<pmix_proc_t> leaders;  ///< leaders of other nodes
-        std::vector<pmix_proc_t> lost;     ///< whose end all concerned know
+        std::vector<pmix_proc_t> lost;     ///< whose end all concerned processes know
     };
     /// Votes of this node's processes about a participant that ended on another node, whose server waits for
     /// the result.
@@ -201,7 +201,7 @@ class GroupDestruct : public CollectiveOperation {
     std::list<std::string> over_here_;    ///< groups that the last member of this node has left; bounded
 };
 
-/// The upcall for groups. `keep` of the arguments is the call's own. NOT_SUPPORTED where the host has none.
+/// The upcall for groups. `keep` owns the arguments. NOT_SUPPORTED if the host has no such upcall.
 void ask_host_for_group(Host& host, pmix_group_operation_t operation, const std::string& id,
                         std::vector<pmix_proc_t> procs, Info info, HostDone done);
 
@@ -210,7 +210,7 @@ void ask_host_for_group(Host& host, pmix_group_operation_t operation, const std:
 pmix_status_t add_failure(GroupServer& server, pmix_status_t failed, Info& info);
 
 /// A leader of a bootstrap (PMIX_GROUP_BOOTSTRAP) or one that it adds (no `procs`): only the host knows the
-/// members, so each call goes there by itself.
+/// members, so each call is a separate upcall.
 void bootstrap_group(GroupServer& server, const std::string& id, std::vector<pmix_proc_t> procs,
                      Arrival arrival);
 
@@ -219,8 +219,8 @@ void bootstrap_group(GroupServer& server, const std::string& id, std::vector<pmi
 bool knows_group_members(const PeerVersion& version);
 
 /// Stores PMIX_GROUP_INFO of one member ([PMIX_PROCID, then its infos]): with the context id as qualifier
-/// where there is one, and, keys of applications and PMIX_GROUP_LOCAL_CID, without. Anything malformed is
-/// passed over.
+/// where there is one, and, keys of applications and PMIX_GROUP_LOCAL_CID, without. Malformed data is
+/// skipped.
 void store_group_info(Gds& store, const pmix_info_t& info, std::optional<size_t> context_id);
 
 }  // namespace muster

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The number that a host gives to a group which one process makes by itself (PMIX_GROUP_ASSIGN_CONTEXT_ID of
+// The number that a host assigns to a group that one process creates alone (PMIX_GROUP_ASSIGN_CONTEXT_ID of
 // PMIx_Group_invite). On the loop.
 #pragma once
 

@@ -102,7 +102,7 @@ void GroupDestruct::left(const std::string& id, const pmix_proc_t& proc) {
         return;
     }
     if (server_.collectives().find(CollectiveKind::GroupDestruct, id) || has_members_here(id)) return;
-    // The last local member has left: no call will come any more.
+    // The last local member has left: there will be no further call.
     for (const Call& call : take_calls(id))
         join(call);
 }

@@ -15,7 +15,7 @@
 namespace muster {
 namespace {
 
-/// Reports that are kept; the oldest give way.
+/// Cached reports; the oldest are dropped.
 constexpr size_t kMaxReports = 4096;
 
 constexpr pmix_status_t kEndCodes[] = {

@@ -42,8 +42,8 @@ using MemberListPtr = std::shared_ptr<const MemberList>;
 /// A participant's call. In a construct `members` is never null, and most participants share one list.
 struct GroupCall : ArrivalData {
     MemberListPtr members;
-    bool maps_meeting = false;  ///< it could have come by its job's meeting in memory
-    bool met = false;           ///< it did, and one process asks for all that are there
+    bool maps_meeting = false;  ///< it could have used its job's meeting in memory
+    bool met = false;           ///< it did, and one process sends the request for all that have arrived
     PeerRef asker;
 };
 /// The call that an arrival at one of the two collectives is.

@@ -104,8 +104,7 @@ void store_told(Exchange& exchange, const Reply& reply) {
     }
 }
 
-/// The members by rank, from servers of other libraries: these give them in an order of their own, or not at
-/// all.
+/// The members by rank, from servers of other libraries: these return them in another order, or not at all.
 ProcListPtr by_rank(Exchange& exchange, std::vector<pmix_proc_t> members, std::vector<pmix_proc_t> asked) {
     const auto share = [](std::vector<pmix_proc_t> procs) {
         return std::make_shared<const ProcList>(std::move(procs));
@@ -122,7 +121,7 @@ ProcListPtr by_rank(Exchange& exchange, std::vector<pmix_proc_t> members, std::v
     return share(std::move(asked));
 }
 
-/// Writes into a request how it came to the server. The meeting is left alone until the answer arrives.
+/// Writes the note about the meeting into a request. The meeting is not used until the answer arrives.
 Meeting::Away begin_by_server(const std::shared_ptr<Meeting>& meeting, MeetingNote& note, Packer& message) {
     note.maps = meeting != nullptr;
     note.pack(message);

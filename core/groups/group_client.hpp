@@ -24,8 +24,7 @@ class GroupClient {
     GroupClient(const GroupClient&) = delete;
     GroupClient& operator=(const GroupClient&) = delete;
 
-    /// Takes the page in memory where the processes of the job meet, as the server of this user gave it.
-    /// Before the loop runs.
+    /// Takes the page of the job's meeting, as received from the server of this user. Before the loop runs.
     void take_page(UniqueFd page, std::optional<uid_t> owner);
     /// Sends the server the decisions of this process's handlers about a construction in which a participant
     /// has failed. Before the client connects.
@@ -35,16 +34,16 @@ class GroupClient {
 
     /// PMIx_Group_construct. With empty `asked` the leaders of a bootstrap add the caller. The
     /// answer's infos are the results: PMIX_GROUP_ID, PMIX_GROUP_MEMBERSHIP and, where one was assigned,
-    /// PMIX_GROUP_CONTEXT_ID; none after a failure. `plain`, if given, is set to whether the server sent no
-    /// more than a status and a context id.
+    /// PMIX_GROUP_CONTEXT_ID; none after a failure. `plain`, if given, is set to whether the server sent only
+    /// a status and a context id.
     void construct(const std::string& id, ProcListPtr asked, Info info, MeetingNote note, HostDone done,
                    std::shared_ptr<bool> plain = nullptr);
     /// PMIx_Group_destruct.
     void destruct(const std::string& id, Info info, MeetingNote note, HostDone done);
 
-    /// The same with the other processes of the job in memory, where this call may be one of that kind and
-    /// all of them come there (docs/explanation/groups.md). Nothing if the server has to be asked; `note`
-    /// then has the server's part. They block, so not on the loop.
+    /// The same in shared memory with the other processes of the job, if this call can use it and all of them
+    /// do (docs/explanation/groups.md). Nothing if the server has to be asked; `note` then has the server's
+    /// part. They block, so not on the loop.
     std::optional<HostAnswer> construct_in_memory(const std::string& id, const ProcListPtr& asked,
                                                   InfoView directives, MeetingNote& note);
     std::optional<HostAnswer> destruct_in_memory(const std::string& id, InfoView directives,
@@ -60,15 +59,15 @@ class GroupClient {
     Exchange& exchange_;
     Events& events_;
     Mutex lock_;
-    DescriptorClaim claim_ MUSTER_GUARDED_BY(lock_);  ///< to page_, which the program may have closed
-    UniqueFd page_ MUSTER_GUARDED_BY(lock_);  ///< as the server gave it; there until it is mapped or given up
+    DescriptorClaim claim_ MUSTER_GUARDED_BY(lock_);       ///< to page_, which the program may have closed
+    UniqueFd page_ MUSTER_GUARDED_BY(lock_);               ///< from the server, until it is mapped
     std::optional<uid_t> owner_ MUSTER_GUARDED_BY(lock_);  ///< the user of the server
     std::shared_ptr<Meeting> meeting_ MUSTER_GUARDED_BY(lock_);
 };
 
 /// The results of a construction.
 Info group_results(const std::string& id, const ProcList& members, std::optional<size_t> context_id);
-/// Whether a destruct that was answered so leaves no group behind.
+/// Whether the group no longer exists after a destruct with this answer.
 bool ends_group(pmix_status_t status);
 
 }  // namespace muster

@@ -35,8 +35,8 @@ struct GroupEvent {
     bool same_round(uint64_t other) const { return !round || *round == other; }
 };
 
-/// An event for `targets` (not empty), not for default handlers. `info` has its infos beside the group's
-/// name.
+/// An event for `targets` (not empty), not for default handlers. `info` has its infos in addition to the
+/// group's name.
 std::shared_ptr<Event> make_group_event(pmix_status_t code, const pmix_proc_t& source,
                                         const std::vector<pmix_proc_t>& targets, const std::string& id,
                                         Info info);

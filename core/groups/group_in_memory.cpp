@@ -100,7 +100,7 @@ void GroupClient::attach() {
         MUSTER_LOG(exchange_.log(), Warning, "%s; groups go by the server", memory.error().text.c_str());
         return;
     }
-    // Only the connection shows that the server has ended without notice: a thread has to watch it.
+    // Only the connection reveals an unannounced end of the server: a thread must watch it.
     (*memory)->on_long_wait([&loop = exchange_.loop()] { loop.need_driver(); });
     meeting_ = std::make_shared<Meeting>(std::move(*memory), *size, self.rank);
 }

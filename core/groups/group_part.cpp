@@ -5,7 +5,7 @@
 namespace muster {
 namespace {
 
-/// Distinguishes our parts from what servers of other libraries write into the same attribute.
+/// Distinguishes Muster's parts from those that servers of other libraries write into the same attribute.
 constexpr const char* kMark = "muster.group.2";
 
 bool read_part(Unpacker& in, GroupPart& part) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Limits the memory of the groups that a server keeps for a job, so that other jobs have room
+// Limits the memory of the groups that a server keeps for a job, so that other jobs have space
 // (construct.hpp).
 #include "core/exchange/namespaces.hpp"
 #include "core/groups/construct.hpp"

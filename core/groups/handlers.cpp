@@ -105,8 +105,8 @@ pmix_status_t check_new_id(GroupServer& server, const std::string& id, const pmi
     return among(group->finalized, caller) ? PMIX_SUCCESS : PMIX_ERR_EXISTS;
 }
 
-/// The destruct of a group has ended for one member. A group with a failed member ends all the same: it stays
-/// until all its local members have got the failure.
+/// The destruct of a group has ended for one member. A group with a failed member also ends: it stays until
+/// all its local members have received the failure.
 void end_for(GroupServer& server, const std::string& id, const pmix_proc_t& proc, pmix_status_t status) {
     GroupTable& groups = server.groups();
     bool over = status == PMIX_SUCCESS;
@@ -140,7 +140,7 @@ void apply_order(InfoView info, std::vector<pmix_proc_t>& order) {
                              [&](const pmix_proc_t& a, const pmix_proc_t& b) { return key(a) < key(b); });
 }
 
-/// Whether the bytes that come next are those that another participant sent; passes over them then.
+/// Whether the next bytes are those that another participant sent; skips them then.
 bool repeats(Unpacker& in, std::string_view nspace, const MemberList& list) {
     return in.format().bfrops == list.format.bfrops && in.format().buffer_type == list.format.buffer_type &&
            list.nspace == nspace && !list.packed.empty() && in.skip(list.packed.view());
@@ -187,8 +187,8 @@ void arrive_together(GroupServer& server, CollectiveKind kind, const std::string
     }
 }
 
-/// The reply to a process that was in a meeting, had to leave it, and asks by itself: the meeting's result,
-/// which may come later. False if the meeting had none.
+/// The reply to a process that was in a meeting, had to leave it, and sends its own request: the meeting's
+/// result, which may arrive later. False if the meeting had none.
 bool answered_by_meeting(GroupServer& server, const Request& request, CollectiveKind kind,
                          const std::string& id, uint32_t number,
                          const std::function<OnOutcome(const MemberListPtr&)>& reply_to) {
@@ -291,7 +291,7 @@ void take_decision(GroupServer& server, const Request& request) {
     server.group_construct().decided(id, request.peer->proc, gone, abort, lead);
 }
 
-/// OpenPMIx 7.0: the server is to invite, and to complete the group.
+/// OpenPMIx 7.0: the server must invite, and complete the group.
 void lead_for(GroupServer& server, const Request& request) {
     LedInvitation wanted;
     uint32_t seconds = 0;

@@ -223,7 +223,7 @@ void Invitations::join(const std::string& id, const std::optional<pmix_proc_t>& 
 void Invitations::wait_for_group(Received& joined, std::optional<std::chrono::milliseconds> limit) {
     const bool we_lead = proc_is(joined.leader, exchange_.self());
     if (limit) {
-        // The timer goes with the entry.
+        // The timer is destroyed with the entry.
         joined.time_limit = exchange_.loop().after(*limit, [this, found = &joined] {
             attempt(*found, [&] {
                 if (!proc_is(found->leader, exchange_.self()))
@@ -281,7 +281,8 @@ void Invitations::completed(const Event& event, const GroupEvent& said) {
 
 void Invitations::aborted(const Event& event, const GroupEvent& said) {
     if (proc_is(event.source, exchange_.self())) {
-        // Our own say the round; the program's do not, and mean the group that we lead.
+        // Muster's own events name the round; the program's do not, and refer to the group that this process
+        // leads.
         const InvitationPtr invitation = said.round ? nullptr : leading(said.id);
         if (!invitation) return;
         std::vector<pmix_proc_t> told = event.targets;
@@ -375,7 +376,7 @@ void Invitations::leader_selected(const Event&, const GroupEvent& said) {
     GroupEvent led;
     led.id = ours.id;
     led.round = invitation->round;
-    // Prepared here, as the end may come for want of memory.
+    // Prepared here, because the end may be due to lack of memory.
     invitation->done = [this, about = std::move(led)](HostAnswer answer) {
         if (Received* mine = received(about, exchange_.self())) {
             // Our own call gets the same status as those of the others.

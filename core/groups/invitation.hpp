@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Groups by invitation, as one process takes part in them (Standard: PMIx_Group_invite, PMIx_Group_join): as
 // the one that invites, as one that is invited, and as one that becomes the leader when that one fails.
-// Everything goes by events between the processes; their servers watch (invitation_watch.hpp).
+// All communication uses events between the processes; their servers watch (invitation_watch.hpp).
 // docs/explanation/invitations.md has the states. Belongs to the loop.
 #pragma once
 
@@ -39,7 +39,7 @@ class Invitations {
               HostDone done);
     /// Whether this process waits for the group to be complete: it cannot leave it now.
     bool under_way(const std::string& id) const;
-    /// The server is lost: nothing can come any more.
+    /// The server is lost: no further event can arrive.
     void lost();
 
   private:
@@ -68,7 +68,7 @@ class Invitations {
     using InvitationPtr = std::shared_ptr<Invitation>;
     using InvitationRef = std::weak_ptr<Invitation>;
 
-    /// An invitation that has come to this process.
+    /// An invitation received by this process.
     struct Received {
         std::string id;
         std::optional<uint64_t> round;
@@ -78,7 +78,7 @@ class Invitations {
         Info terms;
         bool claimed = false;               ///< we offered to lead
         std::vector<pmix_proc_t> early;     ///< accepted us as the leader before we knew
-        std::optional<HostAnswer> outcome;  ///< how it ended, for a join that comes later
+        std::optional<HostAnswer> outcome;  ///< its final status, for a later join
         // The answer of this process.
         bool joining = false;
         HostDone done;
@@ -156,7 +156,7 @@ class Invitations {
     std::list<InvitationPtr> leading_;
     struct GivenUp {
         uint64_t round;
-        std::vector<pmix_proc_t> told;  ///< those whose answers may cross our word
+        std::vector<pmix_proc_t> told;  ///< processes whose answers may cross the notification
     };
     std::deque<GivenUp> given_up_;  ///< the latest last; bounded
     std::list<Received> received_;  ///< the latest first; bounded

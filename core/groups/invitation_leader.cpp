@@ -115,7 +115,7 @@ void Invitations::send_invitations(const InvitationPtr& invitation, const std::v
 
 EventEngine::OnEnd Invitations::answered(const Event& event, const GroupEvent& said) {
     const bool accepted = event.status == PMIX_GROUP_INVITE_ACCEPTED;
-    // Members on OpenPMIx do not say to which invitation.
+    // Members on OpenPMIx do not name the invitation.
     const InvitationPtr invitation = said.id.empty() ? unanswered_by(event.source) : leading(said.id);
     Invitee* const one = invitation && said.same_round(invitation->round) && !invitation->finishing
                              ? invitee(*invitation, event.source)
@@ -135,7 +135,7 @@ EventEngine::OnEnd Invitations::answered(const Event& event, const GroupEvent& s
     for (const GivenUp& ended : given_up_) {
         if (said.same_round(ended.round) && among(ended.told, event.source)) return nullptr;
     }
-    // Late or uninvited: without this answer the sender would wait for ever.
+    // Late or uninvited: without this answer the sender would hang.
     if (event.range == PMIX_RANGE_CUSTOM) {
         send(make_group_event(PMIX_GROUP_CONSTRUCT_ABORT, exchange_.self(), {event.source}, said.id,
                               said.round ? round_info(*said.round) : Info()));

@@ -88,7 +88,7 @@ void InvitationWatch::on_event(const EventPtr& seen) {
     }
 }
 
-/// Whether a process speaks of a group that has members of other users.
+/// Whether a process names a group that has members of other users.
 bool InvitationWatch::is_strangers(const Event& event, const GroupEvent& said) const {
     if (!event.user || is_master(*event.user)) return false;
     const auto is_others = [&](std::string_view nspace) {
@@ -174,7 +174,7 @@ void InvitationWatch::invited(const EventPtr& invitation, const GroupEvent& said
         // It will never answer.
         if (has_gone(proc)) member_lost(*watched, proc);
     }
-    // Its end may have been known before its event came to be looked at.
+    // Its end may have been known before its event was processed.
     if (!watched->leader_lost && cannot_lead(watched->leader)) leader_lost(*watched);
     watched->invitation = invitation;
     forget_the_oldest(event.user);
@@ -204,8 +204,7 @@ void InvitationWatch::answered(const Event& event, const GroupEvent& said) {
     const pmix_proc_t& leader = event.targets.front();
     const bool accepted = event.status == PMIX_GROUP_INVITE_ACCEPTED;
     if (Watched* watched = find(said, leader)) {
-        // The sender's end may have been known before its event came to be looked at: it is not awaited
-        // again.
+        // The sender's end may have been known before its event was processed: it is not awaited again.
         if (Participant* one = watched->find(event.source); one != nullptr && one->state != State::Gone)
             one->state = accepted ? State::Accepted : State::Gone;
         if (watched->leader_lost) count_votes(*watched);
@@ -336,7 +335,7 @@ void InvitationWatch::member_failed(const Event& event, const GroupEvent& said) 
     if (!said.affected || group == nullptr || !group->usable() || event.user || group->has(event.source) ||
         !group->has(*said.affected))
         return;
-    // While it is destructed the collective sees to those of this node.
+    // During its destruct the collective handles those of this node.
     if (group->state == GroupState::Destructing && server_.namespaces().is_local(*said.affected)) return;
     goes_on_without(said.id, *said.affected);
 }
@@ -491,7 +490,7 @@ void InvitationWatch::count_votes(Watched& watched) {
     for (const Participant& one : watched.others) {
         if (one.state == State::Gone) continue;
         anybody_waits |= one.state == State::Accepted;
-        // The votes of waiting processes are certain to come; the others may never vote.
+        // Waiting processes always vote; the others may never vote.
         if (one.state == State::Accepted && !one.voted) return;
         all_voted &= one.voted;
     }

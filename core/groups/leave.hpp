@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PMIx_Group_leave: one process leaves a group by itself, and all others are notified. On the loop.
+// PMIx_Group_leave: one process leaves a group, and all others are notified. On the loop.
 #pragma once
 
 #include <string>

@@ -30,7 +30,7 @@ bool MeetingNote::read(Unpacker& in, MeetingNote& note) {
     return !note.together || note.number;
 }
 
-/// The whole page. Its content is never trusted: a process that lies here harms its own job.
+/// The whole page. Its content is never trusted: a process that writes false data harms only its own job.
 struct Meeting::Content {
     std::atomic<uint64_t> word;  ///< the page's
     std::atomic<uint32_t> ended;

@@ -17,10 +17,9 @@
 
 namespace muster {
 
-/// How a process comes to its server with the call of a group: behind the request
-/// (docs/reference/wire.md, 6.1).
+/// The note about the meeting after the request of a group call (docs/reference/wire.md, 6.1).
 struct MeetingNote {
-    bool maps = false;               ///< it could have come by the meeting
+    bool maps = false;               ///< it could have used the meeting
     bool together = false;           ///< it asks for all processes of its job, which are in this meeting
     std::optional<uint32_t> number;  ///< of the meeting where it is, or had been with this call
 
@@ -54,11 +53,11 @@ class Meeting : public RendezvousMember {
             std::chrono::milliseconds patience = RendezvousPage::kPatience)
         : RendezvousMember(std::move(page), size, patience), rank_(rank) {}
 
-    /// Comes with a call, of which all that must be the same is in `call`, and waits for the others.
+    /// Arrives with a call, whose common data is in `call`, and waits for the others.
     Visit meet(uint64_t call);
     /// The process that asked for all publishes the server's result to the others.
     void tell(const Result& result);
-    /// Or that each has to ask.
+    /// Or that each must send its own request.
     void call_off();
 
   private:

@@ -48,7 +48,7 @@ void Meetings::ended(const Collective& collective, const Outcome& outcome) {
     const std::vector<Arrival>& all = collective.arrivals();
     if (outcome.status != PMIX_SUCCESS || all.empty()) return;
     Shared* const shared = find(all.front().proc.nspace);
-    // All are at the server, and none is in memory: only now the next meeting can begin there.
+    // All have called the server, and none is in the page: only now the next meeting can begin there.
     if (shared == nullptr || shared->open || all.size() != shared->size) return;
     // A participant may have ended while the host was asked: the gate would not be shut for it any more.
     const bool came = std::ranges::all_of(all, [&](const Arrival& one) {

@@ -23,7 +23,7 @@ class ProcessSets {
   public:
     explicit ProcessSets(GroupServer& server) : server_(server) {}
 
-    /// Notifies all local clients that want it, also those that register later.
+    /// Notifies all local clients that have registered, also later ones.
     /// @return PMIX_ERR_BAD_PARAM for no members or a name that cannot be one; PMIX_ERR_EXISTS.
     pmix_status_t define(const std::string& name, std::vector<pmix_proc_t> members);
     /// @return PMIX_ERR_NOT_FOUND.
@@ -35,7 +35,7 @@ class ProcessSets {
     const ProcessSet* find(const std::string& name) const;
     /// The names of the sets that a process is in.
     std::vector<std::string> names_of(const pmix_proc_t& proc) const;
-    /// The same as the value of PMIX_PSET_NAMES; UNDEF when it is in none.
+    /// The same as the value of PMIX_PSET_NAMES; UNDEF if it is in none.
     Value names_value(const pmix_proc_t& proc) const;
 
     /// Answers PMIX_QUERY_NUM_PSETS, _PSET_NAMES and _PSET_MEMBERSHIP (of the set that PMIX_PSET_NAME among

@@ -379,7 +379,8 @@ void Forwarder::deliver(const PiecePtr& piece) {
         }
         if (some_unasked && readers.size() > 1) leave_to_pulls(readers);
         wanted = !readers.empty();
-        // A tool that shows what it has spawned stands in for our console, not for the files of the job.
+        // A tool that shows the output of its spawned job replaces this server's console, not the files of
+        // the job.
         if (!redirected && shown_here) show(job, piece, !some_unasked);
         for (const RegistrationPtr& registration : readers)
             give(registration, piece);
@@ -466,7 +467,7 @@ void Forwarder::send(const RegistrationPtr& registration, Peer& peer, const Piec
         return;
     }
     peer.send_soon(tag::kIof, message.take());
-    // The host may take it as gone only when it is in the socket, unless it shall not wait.
+    // The host may consider it delivered only when it is in the socket, unless it does not wait.
     if (registration->queue.policy().when != OverflowPolicy::When::Wait || peer.channel->queued() == 0)
         return;
     registration->unwritten.push_back(piece);
@@ -518,8 +519,8 @@ void Forwarder::spawned(const PeerPtr& peer, const std::string& nspace, pmix_iof
     activate(registration);
 }
 
-/// Jobs of that peer that are over and have nothing on its way. Not when they end: hosts may deliver the rest
-/// of their output behind that.
+/// Ended jobs of that peer without output in flight. Not at their end: hosts may deliver the rest of their
+/// output later.
 void Forwarder::drop_over(uint32_t index) {
     std::vector<RegistrationPtr> over;
     for (const auto& [id, registration] : by_id_) {

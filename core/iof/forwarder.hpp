@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forwarded output of a server: its readers, output that came before any reader, and the way of each piece
-// to its readers, no faster than they read (Standard: IO Forwarding). Belongs to the loop.
+// Forwarded output of a server: its readers, output that arrived before any reader, and the delivery of each
+// piece to its readers, no faster than they read (Standard: IO Forwarding). Belongs to the loop.
 //
 // A piece is the host's until all waiting readers have it, which is how a slow reader slows the writer: the
 // host's callback comes late. A reader that asked for a cache with a limit has its own copies instead.
@@ -29,7 +29,7 @@ class Namespaces;
 class Peers;
 class ProcessSets;
 
-/// The channels that a request means; PMIX_ERR_NOT_SUPPORTED where it names stdin, PMIX_ERR_BAD_PARAM for
+/// The channels of a request; PMIX_ERR_NOT_SUPPORTED if it names stdin, PMIX_ERR_BAD_PARAM for
 /// none and for unknown ones.
 Result<pmix_iof_channel_t> readable_channels(pmix_iof_channel_t channels);
 
@@ -51,13 +51,13 @@ class Forwarder {
     explicit Forwarder(const Services& services);
     ~Forwarder();
 
-    /// The directives of PMIx_server_init: how this server shows what the host delivers, where it does.
+    /// The directives of PMIx_server_init: the style in which this server shows output delivered by the host.
     pmix_status_t set_style(InfoView directives);
     /// The directives of one job (PMIx_server_register_nspace).
     void registered(const std::string& nspace, InfoView info);
     void deregistered(const std::string& nspace);
 
-    /// A connected process asks for output. `done` runs once the host has agreed; what was kept for the
+    /// A connected process requests output. `done` runs once the host has accepted; cached output for the
     /// process follows afterwards.
     void pull(const PeerPtr& peer, PullRequest request, OnPulled done);
     /// The host asks for output itself.
@@ -74,14 +74,14 @@ class Forwarder {
     /// PMIx_server_IOF_flow_control: input of these producers waits, or continues.
     void control_input(const pmix_proc_t& producers, bool suspend) { gate_.apply(producers, suspend); }
 
-    /// The same of the output of these processes: what the host delivers waits here.
+    /// The same for the output of these processes: output delivered by the host waits here.
     void control_output(const pmix_proc_t& sources, pmix_iof_channel_t channels, bool suspend);
     bool output_suspended(const pmix_proc_t& source, pmix_iof_channel_t channels) const {
         return output_gate(source, channels) != kOutputGates;
     }
 
-    /// Whether a process takes output of a job that it starts so without asking: tools of OpenPMIx, and tools
-    /// that say so (MUSTER_IOF_UNASKED).
+    /// Whether a process accepts output of a job that it spawns in this way without a pull: tools of
+    /// OpenPMIx, and tools that declare it (MUSTER_IOF_UNASKED).
     static bool takes_unasked(const Peer& peer, InfoView directives);
     /// Such a tool has started a job: it gets its output on these channels under reference 0.
     void spawned(const PeerPtr& peer, const std::string& nspace, pmix_iof_channel_t channels);
@@ -132,7 +132,7 @@ class Forwarder {
     const size_t early_limit_;         ///< bytes for each channel of each job
     const size_t most_registrations_;  ///< of one process
     OutputStyle style_;
-    std::unique_ptr<OutputSink> sink_;  ///< null: nothing is shown by us, unless a job says otherwise
+    std::unique_ptr<OutputSink> sink_;  ///< null: this server shows nothing, unless a job requests it
     std::unordered_map<size_t, RegistrationPtr> by_id_;
     TextMap<Job> jobs_;
     /// A holder's use: its registrations, and the single processes that they name.
@@ -143,7 +143,7 @@ class Forwarder {
         bool paused = false;
     };
     std::unordered_map<uint32_t, Share> shares_;  ///< by the peer's index
-    std::deque<PiecePtr> shown_late_;             ///< kept from the host until the console has room
+    std::deque<PiecePtr> shown_late_;             ///< not answered until the console has space
     InputGate gate_;
     /// One a channel: stdout, stderr, stddiag.
     static constexpr size_t kOutputGates = 3;
@@ -159,7 +159,7 @@ class Forwarder {
     bool closed_ = false;
 };
 
-/// Enters what clients and tools ask about forwarded input and output.
+/// Registers the handlers for forwarded input and output.
 void serve_forwarding(CommandTable& commands, Forwarder& forwarder);
 
 }  // namespace muster

@@ -52,7 +52,7 @@ void Forwarder::push_from(const Caller& caller, std::vector<pmix_proc_t> targets
     }
     upcall_push(caller, std::move(targets), std::move(directives), std::move(bytes),
                 [this, producer = caller.proc, done = std::move(done)](HostAnswer answer) mutable {
-                    // The host has taken the bytes and wants no more.
+                    // The host has accepted the bytes and suspends the sender.
                     if (answer.status == PMIX_ERR_IOF_XOFF) {
                         answer.status = PMIX_SUCCESS;
                         if (!closed_) gate_.apply(producer, true);

@@ -35,7 +35,8 @@ void Forwarding::attach(Upstream& upstream) {
     upstream.on_primary([this] { resume_input(); });
 }
 
-/// A server suspends or resumes the input that it gets from us, and so what our own server gets from others.
+/// A server suspends or resumes the input from this process, and thus the input that this process's own
+/// server gets from others.
 void Forwarding::receive_control(const Upstream& upstream, const Frame& frame) {
     Unpacker in(upstream.format(), frame.payload.view());
     FlowControl control;

@@ -37,9 +37,9 @@ class Forwarding {
     OutputSink::OnFailure on_failure();
     /// Reports an event about one channel of a process.
     void raise(pmix_status_t code, const pmix_proc_t& affected, pmix_iof_channel_t channel);
-    /// Bytes of input that were given up.
+    /// Bytes of input that were dropped.
     uint64_t dropped() const { return pusher_.dropped(); }
-    /// The process ends: what is buffered is delivered and shown.
+    /// The process ends: buffered output is delivered and shown.
     void finish();
 
   private:

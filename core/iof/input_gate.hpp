@@ -20,8 +20,8 @@ class InputGate {
     static bool matches(const pmix_proc_t& producers, const pmix_proc_t& inner);
 
     /// Suspends or resumes the producers that match: an empty namespace and PMIX_RANK_WILDCARD match all. The
-    /// latest call that matches a producer decides, also for producers that come later. Runs the steps of
-    /// those that are resumed, in order.
+    /// latest call that matches a producer decides, also for later producers. Runs the steps of those that
+    /// are resumed, in order.
     void apply(const pmix_proc_t& producers, bool suspend);
     bool suspended(const pmix_proc_t& producer) const;
     /// Keeps `step` until the producer is resumed.

@@ -17,7 +17,7 @@ void PullRequest::write(Packer& out) const {
 bool PushRequest::read(Unpacker& in) {
     if (!in.procs(targets) || !in.infos(directives)) return false;
     bytes = {};
-    // Some leave the bytes out to say that there are no more.
+    // Some omit the bytes at the end of the input.
     return in.at_end() || in.bytes(bytes);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One piece of forwarded output: the bytes that one process wrote to one channel, as they came. Shared by all
-// who still have to do something with it. Belongs to the loop.
+// One piece of forwarded output: the bytes that one process wrote to one channel, unchanged. Shared by all
+// that still use it. Belongs to the loop.
 #pragma once
 
 #include <pmix_common.h>

@@ -11,7 +11,7 @@ std::shared_ptr<OutputPiece> copy_piece(const OutputPiece& piece, size_t begin, 
     auto copy = std::make_shared<OutputPiece>();
     copy->source = piece.source;
     copy->channel = piece.channel;
-    // The infos speak of the piece's end.
+    // The infos describe the piece's end.
     if (begin + size >= piece.bytes.size()) copy->own_info.add_copies(piece.info);
     copy->info = copy->own_info;
     copy->own_bytes = Bytes(piece.bytes.subspan(begin, std::min(size, piece.bytes.size() - begin)));
@@ -64,7 +64,7 @@ void PieceQueue::drop_oldest(Lane& lane, size_t bytes) {
         bytes_ -= gone;
         dropped_ += gone;
         if (gone < size || oldest->completes()) {
-            // That a channel has ended is not given up with its bytes.
+            // The end of a channel is not dropped with its bytes.
             if (gone > 0) oldest = copy_piece(*oldest, gone, size - gone);
             ++at;
         } else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pieces of output that wait for a reader, in order, with the room that each channel has and what happens
-// when it is used up. Belongs to the loop.
+// Pieces of output that wait for a reader, in order, with the limit of each channel and the effect of
+// exceeding it. Belongs to the loop.
 #pragma once
 
 #include <array>
@@ -14,9 +14,9 @@ namespace muster {
 /// The policy of PMIX_IOF_CACHE_SIZE, _DROP_OLDEST and _DROP_NEWEST.
 struct OverflowPolicy {
     enum class When : uint8_t {
-        Wait,        ///< nothing is lost: who delivers a piece has it kept until there is room
-        DropOldest,  ///< the oldest bytes give way
-        DropNewest   ///< what comes is given up until there is room
+        Wait,        ///< nothing is lost: the deliverer keeps a piece until there is space
+        DropOldest,  ///< the oldest bytes are dropped
+        DropNewest   ///< new bytes are dropped until there is space
     };
     When when = When::Wait;
     size_t limit = 0;  ///< bytes for each channel; with Wait without meaning
@@ -37,7 +37,7 @@ class PieceQueue {
     bool empty() const { return count_ == 0; }
     const OverflowPolicy& policy() const { return policy_; }
     size_t bytes() const { return bytes_; }
-    /// Bytes that were given up.
+    /// Bytes that were dropped.
     uint64_t dropped() const { return dropped_; }
 
   private:

@@ -13,7 +13,7 @@
 namespace muster {
 namespace {
 
-/// Room of a handler that buffers by time alone.
+/// Limit of a handler that buffers only by time.
 constexpr size_t kMostBuffered = size_t{1} << 20;
 /// Channels of different processes that one handler keeps something of.
 constexpr size_t kMostStreams = 65536;
@@ -85,7 +85,7 @@ JobOutput Puller::output_of(InfoView directives) const {
     output.as_init = read_style(directives, said) != PMIX_SUCCESS || said == OutputStyle();
     OutputStyle& style = output.style = style_;
     if (!output.as_init) read_style(directives, style);
-    // A job's files are its server's affair, and with PMIX_IOF_FILE_ONLY they are all.
+    // The server writes a job's files, and with PMIX_IOF_FILE_ONLY there is no other output.
     if (style.file_only && style.to_files()) style.local = false;
     style.file.clear();
     style.directory.clear();
@@ -119,7 +119,7 @@ void Puller::pull(std::vector<pmix_proc_t> procs, Info directives, pmix_iof_chan
     auto handler = std::make_shared<Handler>();
     if (const pmix_status_t status = handler->read(directives); status != PMIX_SUCCESS)
         return done(status, 0);
-    if (!exchange_.loop().need_driver()) return done(PMIX_ERR_NOMEM, 0);  // output comes unasked
+    if (!exchange_.loop().need_driver()) return done(PMIX_ERR_NOMEM, 0);  // output is unsolicited
     handler->function = function;
     if (function == nullptr || handler->style.to_files()) {
         handler->sink = std::make_unique<OutputSink>(handler->style,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The readers of forwarded output in this process: what PMIx_IOF_pull registered, and the way of what arrives
-// to the callback, or to this process's own stdout and stderr, buffered and marked as asked (Standard: IO
+// The readers of forwarded output in this process: registrations of PMIx_IOF_pull, and the delivery of output
+// to the callback, or to this process's own stdout and stderr, buffered and marked as requested (Standard: IO
 // Forwarding). Belongs to the loop.
 #pragma once
 
@@ -44,14 +44,14 @@ class Puller {
               pmix_iof_cbfunc_t function, OnPulled done);
     /// PMIx_IOF_deregister. PMIX_ERR_BAD_PARAM for an unknown number. Delivers buffered output first.
     void deregister(size_t id, Info directives, HostDone done);
-    /// Output without a request of this process (reference 0) is shown, where the process wants that
+    /// Output without a request of this process (reference 0) is shown, if the process requests that
     /// (PMIX_IOF_LOCAL_OUTPUT of its init).
     void set_style(InfoView directives);
     /// The output policy of a spawned job without a pull: these directives, with those of init as defaults.
     JobOutput output_of(InfoView directives) const;
-    /// The job has this name, at that server: what comes of it is shown so, or not at all.
+    /// The job has this name, at that server: its output is shown in this style, or not at all.
     void spawned(const std::string& nspace, const JobOutput& output, const pmix_proc_t& server);
-    /// The process ends: what is buffered is delivered.
+    /// The process ends: buffered output is delivered.
     void finish();
 
   private:

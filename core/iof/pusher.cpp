@@ -48,7 +48,7 @@ struct Pusher::Stdin {
     std::chrono::seconds longest{0};  ///< and how long that may take
     bool always_ready = false;        ///< a file or the like, which cannot be watched
     bool ended = false;
-    bool busy = false;  ///< what was read is on the way
+    bool busy = false;  ///< read bytes are in flight
     std::shared_ptr<Bytes> collected = std::make_shared<Bytes>();
     std::unique_ptr<Watch> readable;
     std::unique_ptr<Watch> timer;
@@ -72,8 +72,8 @@ void Pusher::push(std::vector<pmix_proc_t> targets, Info directives, ByteView by
     pump();
 }
 
-/// For a push with a limit, where others wait: drops what the directives say. False when nothing is left of
-/// the new bytes.
+/// For a push with a limit, if others wait: drops bytes as the directives request. False if no new byte is
+/// left.
 bool Pusher::make_room(const OverflowPolicy& policy, ByteView& bytes) {
     const size_t keep = std::min(bytes.size(), policy.limit);
     if (policy.when == OverflowPolicy::When::DropOldest) {
@@ -110,7 +110,7 @@ bool Pusher::make_room(const OverflowPolicy& policy, ByteView& bytes) {
     return !bytes.empty();
 }
 
-/// Whether so many bytes may go now.
+/// Whether that many bytes may be sent now.
 bool Pusher::fits(size_t size) const {
     return !suspended_ && unanswered_ < kMostUnanswered &&
            (on_the_way_ == 0 || on_the_way_ + size <= kPushWindow);
@@ -132,7 +132,7 @@ void Pusher::send(Item item) {
     HostDone answered = [this, size, done = std::move(item.done)](HostAnswer answer) {
         on_the_way_ -= size;
         --unanswered_;
-        // The host has the bytes, and wants no more (servers of OpenPMIx 7.0).
+        // The host has the bytes, and suspends the sender (servers of OpenPMIx 7.0).
         if (answer.status == PMIX_ERR_IOF_XOFF) {
             answer.status = PMIX_SUCCESS;
             suspend();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Input that this process passes on to others (PMIx_IOF_push): what the program hands over, and its own stdin
-// where it asked us to read that (PMIX_IOF_PUSH_STDIN). Belongs to the loop.
+// Input that this process passes on to others (PMIx_IOF_push): bytes from the program, and its own stdin on
+// request (PMIX_IOF_PUSH_STDIN). Belongs to the loop.
 #pragma once
 
 #include <deque>
@@ -21,20 +21,20 @@ class Pusher {
     Pusher(Exchange& exchange, Forwarding& forwarding);
     ~Pusher();
 
-    /// Passes on bytes (none: the end of the input), which stay the caller's until `done`. In order; no more
-    /// than a window of them is on the way, and the directives say what becomes of the others.
+    /// Passes on bytes (none: the end of the input), which the caller owns until `done`. In order; at most a
+    /// window of them is in flight, and the directives determine the treatment of the others.
     void push(std::vector<pmix_proc_t> targets, Info directives, ByteView bytes, HostDone done);
     /// Starts to pass on our own stdin. PMIX_ERR_EXISTS while that is done already.
     void start_stdin(std::vector<pmix_proc_t> targets, Info directives, const HostDone& done);
     bool reading_stdin() const { return stdin_ != nullptr; }
     /// Stops it: sends the read bytes and the end of the input. `done` waits for neither.
     void stop_stdin(const HostDone& done);
-    /// The host of our server takes no more input of this process until it resumes that: nothing is sent,
-    /// stdin is not read, and pushes that the host has taken are not answered.
+    /// The server's host accepts no input of this process until it resumes the process: nothing is sent,
+    /// stdin is not read, and pushes that the host has accepted are not answered.
     void suspend();
     /// Resumes the input. Does nothing if it is not suspended.
     void resume();
-    /// Bytes that were given up.
+    /// Bytes that were dropped.
     uint64_t dropped() const { return dropped_; }
     /// The process ends: nothing more is read.
     void finish();

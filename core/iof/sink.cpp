@@ -44,8 +44,8 @@ ssize_t write_quietly(int fd, const char* data, size_t size) {
     return write_quietly([=] { return ::write(fd, data, size); });
 }
 
-/// As much as the reader has room for, although the descriptor blocks. EOPNOTSUPP where the kernel or the
-/// file cannot do that.
+/// Writes as much as the reader has space for, although the descriptor blocks. EOPNOTSUPP if the kernel or
+/// the file cannot do that.
 ssize_t write_what_fits(int fd, const char* data, size_t size) {
     const iovec part{const_cast<char*>(data), size};
     return write_quietly([&] { return pwritev2(fd, &part, 1, -1, RWF_NOWAIT); });
@@ -64,7 +64,7 @@ Console::Console(EventLoop& loop, std::function<void(pmix_iof_channel_t)> on_bro
         streams_[i].fd = static_cast<int>(i) + 1;
 }
 
-/// Looked at when something is first written: most processes write nothing.
+/// Checked at the first write: most processes write nothing.
 bool Console::Stream::is_regular() {
     if (!regular) {
         struct stat info {};
@@ -94,7 +94,7 @@ void Console::write(pmix_iof_channel_t channel, std::string_view text) {
     if (!waiting) flush(stream);
 }
 
-/// Writes what the reader has room for. -1 with EAGAIN: nothing now.
+/// Writes as much as the reader has space for. -1 with EAGAIN: nothing now.
 ssize_t Console::Stream::write_some() {
     const char* data = queue.data() + done;
     const size_t left = queue.size() - done;
@@ -142,7 +142,7 @@ void Console::flush(Stream& stream) {
         stream.writable->want_read(false);
         stream.writable->want_write(true);
     }
-    // Not each time: what is left is moved.
+    // Not each time: the rest is moved.
     if (stream.done > kRoom && stream.done > stream.queue.size() / 2) {
         stream.queue.erase(0, stream.done);
         stream.done = 0;

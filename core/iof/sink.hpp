@@ -25,15 +25,15 @@ namespace muster {
 /// which other programs may share, non-blocking.
 class Console {
   public:
-    /// `on_broken`: a descriptor takes nothing more; what was for it is thrown away.
+    /// `on_broken`: a descriptor accepts no more data; data for it is discarded.
     Console(EventLoop& loop, std::function<void(pmix_iof_channel_t channel)> on_broken);
-    /// Writes what is left to a reader that reads.
+    /// Writes the rest to a reader that reads.
     ~Console();
 
     void write(pmix_iof_channel_t channel, std::string_view text);
-    /// More than a little waits for the reader: who brings more should wait for on_room().
+    /// Much data waits for the reader: callers with more should wait for on_room().
     bool full() const;
-    /// Called once, when there is room again.
+    /// Called once, when there is space again.
     void on_room(std::function<void()> callback) { room_.push_back(std::move(callback)); }
 
   private:
@@ -58,7 +58,7 @@ class Console {
     std::vector<std::function<void()>> room_;
 };
 
-/// The files of many processes; only so many are open at a time.
+/// The files of many processes; only a limited number is open at a time.
 class OutputFiles {
   public:
     /// Appends to the file, which is emptied when it is met the first time, with the folders that lead to it.
@@ -80,15 +80,15 @@ class OutputSink {
   public:
     using OnFailure = std::function<void(const pmix_proc_t& source, pmix_iof_channel_t channel)>;
 
-    /// `console`: null for files only. `on_failure`: a file cannot be written; said once for each.
+    /// `console`: null for files only. `on_failure`: a file cannot be written; called once for each.
     OutputSink(OutputStyle style, Console* console, FindFacts find_facts, OnFailure on_failure);
 
-    /// Drops the state of a channel that ends. `on_console`: false if another process shows it; files
-    /// get it all the same.
+    /// Drops the state of a channel that ends. `on_console`: false if another process shows it; files get it
+    /// nevertheless.
     void write(const OutputPiece& piece, bool on_console = true);
-    /// Shows what is held back of all channels.
+    /// Shows the held-back output of all channels.
     void finish();
-    /// The namespace has ended: shows what is held back of it and keeps nothing.
+    /// The namespace has ended: shows its held-back output and keeps nothing.
     void forget(std::string_view nspace);
 
   private:

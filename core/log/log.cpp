@@ -25,7 +25,7 @@ struct Arguments {
     Info directives;
 };
 
-/// The host's answer, or what our own channels make of entries that it does not take.
+/// The host's answer, or the result of the library's own channels for entries that the host does not accept.
 HostDone else_here(Runtime& runtime, const std::shared_ptr<Arguments>& kept, HostDone done) {
     return [&runtime, kept, done = std::move(done)](HostAnswer answer) {
         if (answer.status == PMIX_ERR_NOT_SUPPORTED && !needs_host(Function::Log, kept->directives))
@@ -75,7 +75,7 @@ void log_data(Exchange& exchange, Info data, Info directives, HostDone done) {
     kept->proc = exchange.self();
     kept->data = std::move(data);
     kept->directives = std::move(directives);
-    // Servers on OpenPMIx that leave it to the client say so.
+    // Servers on OpenPMIx that delegate it to the client report this.
     ask(*upstream, std::move(message), {},
         [&runtime = exchange.runtime(), kept, done = std::move(done)](HostAnswer answer) {
             if (answer.status == PMIX_ERR_NOT_AVAILABLE)

@@ -9,7 +9,7 @@ namespace muster {
 
 class Namespaces;
 
-/// To our server; written by this process itself where there is none, and by a server for itself.
+/// To the server; written by this process itself if there is none, and by a server for itself.
 void log_data(Exchange& exchange, Info data, Info directives, HostDone done);
 
 /// Registers the handler of a server: Log.

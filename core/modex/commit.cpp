@@ -13,7 +13,7 @@
 namespace muster {
 namespace {
 
-/// The memory of a value beside its key and its owned memory.
+/// The memory of a value in addition to its key and its owned memory.
 constexpr size_t kValueOverhead = 128;
 /// The memory of posted values is recounted at the earliest after this fraction of the limit.
 constexpr size_t kLookAgain = 16;
@@ -75,7 +75,7 @@ void Modex::told(const pmix_proc_t& proc, InfoView values) {
 
 pmix_status_t Modex::take_in(LocalClient* client, const pmix_proc_t& proc, Unpacker& body, Fresh* fresh) {
     Gds& store = exchange_.store();
-    // A few bytes on the wire may stand for a thousand times as many.
+    // A few bytes on the wire may expand to a thousand times as many.
     size_t room = most_at_once_;
     while (!body.at_end()) {
         pmix_scope_t scope = PMIX_SCOPE_UNDEF;
@@ -157,7 +157,7 @@ void Modex::tell_deregistered(InfoView info) {
         const bool ours = peer->version.can(Capability::DataDelete);
         if (peer->finalized || (!ours && !(peer->kind == PeerKind::Client && peer->version.at_least(7, 0))))
             continue;
-        // Each key by itself, for OpenPMIx; Muster reads the qualifiers behind it.
+        // Each key separately, for OpenPMIx; Muster reads the qualifiers after it.
         for (const pmix_info_t& entry : info) {
             Packer message = peer->packer();
             message.proc(make_proc(peer->proc.nspace, PMIX_RANK_WILDCARD)).scope(PMIX_DEL_INTERNAL);
@@ -173,8 +173,8 @@ pmix_status_t Modex::commit(const pmix_proc_t& proc, Unpacker& body) {
     const Proc target(proc);
     Fresh fresh;
     const pmix_status_t status = take_in(client, proc, body, waiting_.count(target) != 0 ? &fresh : nullptr);
-    // A client without room has posted the part that fits: requests for more wait no longer
-    // than after any commit.
+    // A client beyond its limit has posted the part that fits: requests for more wait no longer than after
+    // any commit.
     if (status != PMIX_SUCCESS && status != PMIX_ERR_OUT_OF_RESOURCE) return status;
     if (client != nullptr) ++client->commits;
     retry(target, false, &fresh);

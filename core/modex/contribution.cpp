@@ -14,10 +14,9 @@ namespace muster {
 
 namespace {
 
-// The first byte of the older form. In the newer one there is a boolean, which says whether the rest is
-// compressed.
+// The first byte of the older form. In the newer one it is a boolean: whether the rest is compressed.
 constexpr uint8_t kCollected = 1;
-constexpr uint8_t kHasKeys = 2;  ///< names of keys come first, values have the numbers of theirs
+constexpr uint8_t kHasKeys = 2;  ///< names of keys come first, values refer to them by number
 
 /// A contribution expands to this at most.
 constexpr size_t kMostExpanded = size_t{1} << 30;
@@ -53,7 +52,7 @@ pmix_status_t read_values(Unpacker& in, const pmix_proc_t& proc, const Keys& key
     return PMIX_SUCCESS;
 }
 
-/// `in`: behind the flags.
+/// `in`: after the flags.
 pmix_status_t read_older(Unpacker& in, bool has_keys, const CountedProcesses& counted,
                          const VisitPosted& visit) {
     Keys keys;
@@ -82,7 +81,7 @@ pmix_status_t read_older(Unpacker& in, bool has_keys, const CountedProcesses& co
 
 pmix_status_t read_newer(WireFormat format, ByteView content, const VisitPosted& visit) {
     Unpacker in(format, content);
-    // Whether this was collected, or is what has changed since: both say what is posted.
+    // Whether this was collected, or contains later changes: both contain posted data.
     uint8_t kind = 0;
     if (!in.byte(kind)) return in.error();
     while (!in.at_end()) {

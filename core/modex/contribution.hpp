@@ -20,7 +20,7 @@ namespace muster {
 enum class ContributionForm : uint8_t {
     Older,  ///< of OpenPMIx 4.2 and 5.0: flags, and processes by their number
     Newer,  ///< of OpenPMIx since 6.0: may be compressed, and names processes
-    Marked  ///< the newer one behind an empty object: servers of OpenPMIx stop reading there, without an
+    Marked  ///< the newer one after an empty object: servers of OpenPMIx stop reading there, without an
             ///< error
 };
 
@@ -40,7 +40,7 @@ class CountedProcesses {
     void add(const std::string& nspace, uint32_t size);
     /// PMIX_RANK_INVALID for a process of none of them.
     pmix_rank_t number_of(const pmix_proc_t& proc) const;
-    /// False for a number that is none.
+    /// False for an invalid number.
     bool find(pmix_rank_t number, pmix_proc_t& proc) const;
 
   private:
@@ -58,7 +58,7 @@ struct PostedValues {
 Bytes write_contribution(ContributionForm form, WireFormat format, bool collected,
                          const std::vector<PostedValues>& posted, const CountedProcesses& counted);
 
-/// Expands a compressed block to at most `limit` bytes; nothing for what is none.
+/// Expands a compressed block to at most `limit` bytes; nothing for other blocks.
 using Expand = std::function<std::optional<Bytes>(ByteView block, size_t limit)>;
 
 using VisitPosted =

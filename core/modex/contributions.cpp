@@ -30,7 +30,7 @@ Bytes Modex::contribution(const std::vector<pmix_proc_t>& local, bool collected,
     std::vector<PostedValues> posted;
     for (const pmix_proc_t& proc : local) {
         Packer values(format);
-        // The exchange adds: what is gone has to be said, as a value without a type. Older servers know none.
+        // The exchange only adds: a deletion is sent as a value without a type. Older servers do not know it.
         if (const LocalClient* client = older ? nullptr : namespaces_.client(proc)) {
             for (const std::string& key : client->deleted)
                 values.kval(key.c_str(), pmix_value_t{});

@@ -14,8 +14,8 @@
 namespace muster {
 namespace {
 
-/// Between two questions to the host for what a process of another node has not posted yet: at first, and at
-/// most.
+/// Interval between two requests to the host for data that a process of another node has not posted yet:
+/// initial and maximum.
 constexpr std::chrono::milliseconds kFirstPause{20};
 constexpr std::chrono::milliseconds kLongestPause{1000};
 
@@ -25,7 +25,7 @@ void Modex::ask_host(const pmix_proc_t& target) {
     const Proc key(target);
     if (closed_ || in_flight_.count(key) != 0) return;
     WaitingList& list = waiting_[key];
-    // For one user at a time, as what the host may give depends on it.
+    // For one user at a time, because the host's permission depends on the user.
     auto first = std::ranges::find_if(list, [](const auto& waiting) { return !waiting->asked; });
     if (first == list.end()) {
         for (const auto& waiting : list)
@@ -42,7 +42,7 @@ void Modex::ask_host(const pmix_proc_t& target) {
         // The directives of the first; and the key, for hosts and servers that can use it.
         if (info.add_copies(waiting->request.info) != PMIX_SUCCESS) info.clear();
         if (waiting->request.key) info.add(PMIX_REQUIRED_KEY, waiting->request.key->c_str());
-        // May the asker have the data? Only the host knows whose process runs elsewhere.
+        // Checks the requestor's access to the data. Only the host knows the owners of remote processes.
         const PeerPtr peer = waiting->request.asker.lock();
         const Caller caller = peer ? Caller::of(*peer) : Caller::host(exchange_.runtime());
         caller.add_identity(info);
@@ -55,7 +55,7 @@ void Modex::ask_host(const pmix_proc_t& target) {
 
 void Modex::host_answered(const pmix_proc_t& target, pmix_status_t status, ByteView data) {
     const Proc key(target);
-    // The namespace went away meanwhile: its data must not come back.
+    // The namespace was deregistered meanwhile: its data must not be stored again.
     const auto asked = in_flight_.extract(key);
     if (asked.empty()) return;
     Gds& store = exchange_.store();

@@ -15,7 +15,7 @@
 namespace muster {
 namespace {
 
-/// Keys whose values change by themselves.
+/// Keys whose values change without a new registration.
 bool names_memberships(std::string_view key) {
     return key == PMIX_PSET_NAMES || key == PMIX_GROUP_NAMES;
 }
@@ -116,7 +116,7 @@ pmix_status_t GetCall::look(pmix_value_t** result) {
     pmix_status_t outcome = PMIX_SUCCESS;
     const auto visit = [&](const Found& found) {
         if (directives_.pointer && found.stable) {
-            // The caller reads it where it stands and does not free it (PMIX_GET_POINTER_VALUES).
+            // The caller reads it in place and does not free it (PMIX_GET_POINTER_VALUES).
             *result = const_cast<pmix_value_t*>(&found.value);
         } else if (directives_.static_value) {
             outcome = *result == nullptr ? PMIX_ERR_BAD_PARAM : value_copy(*result, &found.value);
@@ -128,7 +128,7 @@ pmix_status_t GetCall::look(pmix_value_t** result) {
             if (*result == nullptr) outcome = PMIX_ERR_NOMEM;
         }
     };
-    // By reference: what it captures is too much to be kept in the visitor without an allocation.
+    // By reference: its captures are too large for the visitor without an allocation.
     pmix_status_t status = exchange_->store().find(lookup_, std::ref(visit));
     if (status == PMIX_ERR_INVALID_NAMESPACE && nspace_is(target_.nspace, exchange_->self().nspace)) {
         // A server need not register itself. It runs on this node.
@@ -144,7 +144,7 @@ pmix_status_t GetCall::look(pmix_value_t** result) {
         }
     }
     if (status != PMIX_SUCCESS && memberships_ && key_is(key_, PMIX_GROUP_NAMES)) {
-        // A server of another library does not say; what we are in ourselves we know.
+        // A server of another library does not report it; this process knows its own groups.
         const Value names = exchange_->groups().names_value(target_);
         if (names.type() != PMIX_UNDEF) {
             visit(Found{key_, *names, false});

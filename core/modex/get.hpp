@@ -29,9 +29,9 @@ class GetCall {
     /// Whether asking others is allowed and possible; else the status to return.
     pmix_status_t may_ask() const;
     bool waits_for_nothing() const;
-    /// Copies what look() only referred to, so that the call outlives its caller's arguments.
+    /// Copies the data to which look() only referred, so that the call outlives its caller's arguments.
     pmix_status_t detach();
-    /// Asks, then looks again. Loop. `*result` as for look(); `done` is called once.
+    /// Sends the request, then repeats the lookup. Loop. `*result` as for look(); `done` is called once.
     static void ask(std::shared_ptr<GetCall> call, std::function<void(pmix_status_t, pmix_value_t*)> done);
 
     const GetDirectives& directives() const { return directives_; }

@@ -31,7 +31,7 @@ void ModexHandlers::commit(const Request& request) const {
 
 void ModexHandlers::post(const Request& request) const {
     const pmix_status_t status = modex.commit(request.peer->proc, request.in);
-    // has_room() has logged that there is no room for more.
+    // has_room() has logged that the limit is reached.
     if (status == PMIX_SUCCESS || status == PMIX_ERR_OUT_OF_RESOURCE) return;
     MUSTER_LOG(exchange.log(), Error, "the rest of a commit of %s is not stored: %s",
                request.peer->text().c_str(), status_text(status));

@@ -74,7 +74,7 @@ std::optional<Bytes> Modex::job_level_answer(const GetRequest& request) {
                 values.kval(found.key, found.value);
                 return;
             }
-            // By itself it would be taken for the job's.
+            // Without qualifier it would be taken for the job's.
             Info array;
             array.add(PMIX_SESSION_ID, session);
             if (array.add_copy(found.key, found.value) != PMIX_SUCCESS) return;
@@ -115,7 +115,7 @@ std::optional<Bytes> Modex::try_answer(const GetRequest& request) {
         const Lookup plain = lookup_of(request.target.nspace, request.target.rank, request.key->c_str());
         lookup = plain;
         GetDirectives directives;
-        // Values with qualifiers all have one key; whether the one that is wanted is there, the store knows.
+        // Values with qualifiers all have one key; only the store can check for the requested one.
         has_key = read_get_directives(request.info, lookup, directives) == PMIX_SUCCESS &&
                   !lookup.qualifiers.empty();
         if (!has_key) {
@@ -197,7 +197,7 @@ void Modex::get_value(GetRequest request, const GetDirectives& directives, OnGet
     const bool whole_job =
         request.target.rank == PMIX_RANK_WILDCARD || request.target.rank == PMIX_RANK_UNDEF;
     if (nspace != nullptr && nspace->registered && (reserved || whole_job)) {
-        // The host gives job-level data when it registers the job; what is not there will not come.
+        // The host provides job-level data when it registers the job; missing data will not arrive later.
         return done(PMIX_ERR_NOT_FOUND, {});
     }
     if (local) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The exchange of what processes post, as a server sees it: commits of its clients, requests for the data of
+// The server's part in the exchange of posted data: commits of its clients, requests for the data of
 // any process (answered from the store, by waiting for a local process, or by direct modex through the host),
-// and the host's requests for the data of ours. Belongs to the loop.
+// and the host's requests for the data of local processes. Belongs to the loop.
 #pragma once
 
 #include <chrono>
@@ -38,7 +38,7 @@ struct LocalClient;
 /// A request for data of `target`.
 struct GetRequest {
     pmix_proc_t requester{};
-    std::weak_ptr<Peer> asker;  ///< the connection that it came by; none where the host asks
+    std::weak_ptr<Peer> asker;  ///< the connection of the request; none for the host's
     pmix_proc_t target{};
     std::optional<std::string> key;  ///< nothing: all that is known of the target
     Info info;                       ///< directives, as the requester gave them
@@ -52,7 +52,7 @@ void pack_object(Packer& out, const pmix_proc_t& proc, const Packer& values);
 
 class Modex {
   public:
-    /// `blob`: the items behind the status of a reply to GET, when the status is PMIX_SUCCESS.
+    /// `blob`: the items after the status of a reply to GET, if the status is PMIX_SUCCESS.
     using OnGet = std::function<void(pmix_status_t status, Bytes blob)>;
     /// `blob`: the target's values, as the host carries them to another server.
     using OnRequested = std::function<void(pmix_status_t status, Bytes blob)>;
@@ -72,29 +72,29 @@ class Modex {
     Modex(Exchange& exchange, Host& host, Namespaces& namespaces, const Peers& peers, Sources sources);
     ~Modex();
 
-    /// Takes in the body of a commit of a local process. PMIX_ERR_OUT_OF_RESOURCE where all that it posts
-    /// takes more than it may (server_base_max_committed): what came before is kept, the rest is not.
+    /// Stores the body of a commit of a local process. PMIX_ERR_OUT_OF_RESOURCE if its posted data exceed
+    /// the limit (server_base_max_committed): earlier values are kept, the rest is not.
     pmix_status_t commit(const pmix_proc_t& proc, Unpacker& body);
-    /// Counts what is to be stored of a local process otherwise, so many times, with what it commits. False:
-    /// there is no room for it.
+    /// Counts other stored data of a local process, that many times, together with its commits. False: the
+    /// limit is reached.
     bool charge(const pmix_proc_t& proc, InfoView values, size_t times);
     /// Such values have been stored: answers the requests that wait for them.
     void told(const pmix_proc_t& proc, InfoView values);
     void get(GetRequest request, OnGet done);
-    /// The host wants the data of one of our processes for another server.
+    /// The host requests the data of a local process for another server.
     void requested(const pmix_proc_t& proc, OnRequested done);
 
     /// Returns the contribution of these local processes to a fence; never empty, even if no data is
-    /// collected. `participants`: all of the fence. Servers of OpenPMIx 4.2 and 5.0 want another form than
+    /// collected. `participants`: all of the fence. Servers of OpenPMIx 4.2 and 5.0 need another form than
     /// later ones (contribution.hpp, docs/decisions/0044); without participants it is the newer one.
     Bytes contribution(const std::vector<pmix_proc_t>& local, bool collected = true,
                        const std::vector<pmix_proc_t>& participants = {});
-    /// Takes in what the servers of a fence contributed, in either form. The error says what was wrong; what
-    /// came before is kept.
+    /// Stores the contributions of the servers of a fence, in either form. The error gives the reason;
+    /// earlier values are kept.
     pmix_status_t accept_contributions(ByteView data, const std::vector<pmix_proc_t>& participants = {});
 
-    /// Whether what this server holds of what `target` posted may be given to a process of this user: not
-    /// what only the host knows the owner of, and has given for other users alone.
+    /// Whether a process of this user may get this server's copy of data posted by `target`: not if only the
+    /// host knows the owner, and has released the data only to other users.
     bool may_give(const pmix_proc_t& requester, uint32_t uid, const pmix_proc_t& target) const;
 
     /// The names of the process sets that a process is in; an undefined value for none.
@@ -122,9 +122,9 @@ class Modex {
         GetRequest request;
         OnGet done;
         std::unique_ptr<Watch> time_limit;
-        WaitingList::iterator place{};  ///< it goes with it from list to list
+        WaitingList::iterator place{};  ///< it moves with it from list to list
         bool asked = false;             ///< the host was asked, for its user, after this request came
-        bool patient = false;  ///< the requester gave a time limit: until then what is missing may still come
+        bool patient = false;  ///< the requester gave a time limit: until then missing data may still arrive
     };
     /// Repeats a request to the host whose answer lacked a key, for a requester that still waits.
     struct Again {
@@ -153,7 +153,7 @@ class Modex {
     void ask_again_later(const pmix_proc_t& target);
     void drop_withdrawn(const pmix_proc_t& target, const TextSet& given);
     void keep_foreign(const Proc& target);
-    /// `fresh`: what has come, where that is known; null: anything.
+    /// `fresh`: the new data, if known; null: any.
     void retry(const Proc& target, bool final_answer, const Fresh* fresh = nullptr);
     using Concerned = std::function<bool(const Proc&)>;
     WaitingList take_waiting(const Concerned& concerned);
@@ -170,7 +170,7 @@ class Modex {
     const Sources sources_;
     const size_t most_committed_;  ///< bytes of a process
     const size_t most_at_once_;    ///< bytes of a commit, once its values are as they were before compression
-    const std::optional<ContributionForm> form_;  ///< of all contributions, where a parameter says so
+    const std::optional<ContributionForm> form_;  ///< of all contributions, if a parameter sets it
     TextMap<ContributorsSeen> contributors_;      ///< by namespace that took part in a fence with them
     bool closed_ = false;
     std::unordered_map<Proc, WaitingList> waiting_;

@@ -18,7 +18,7 @@
 namespace muster {
 namespace {
 
-/// Monitors of one process: each looks once in a while, and at each heartbeat.
+/// Monitors of one process: each checks periodically, and at each heartbeat.
 constexpr size_t kMaxMonitors = 1024;
 
 }  // namespace

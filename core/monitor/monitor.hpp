@@ -30,7 +30,7 @@ class Monitors {
 
     /// A request of a process (or of the host).
     void request(const Caller& caller, Info monitor, pmix_status_t error, Info directives, HostDone done);
-    /// A heartbeat has come.
+    /// A heartbeat has arrived.
     void beat(const pmix_proc_t& proc);
     /// Stops the monitors that this process requested.
     void departed(const pmix_proc_t& proc);
@@ -75,7 +75,7 @@ class Monitors {
     UsageMonitors usage_;
 };
 
-/// The call of this process: to its server, or else to `own`, the service of its own server role (or null).
+/// The call of this process: to its server, otherwise to `own`, the service of its own server role (or null).
 void monitor_process(Exchange& exchange, Monitors* own, Info monitor, pmix_status_t error, Info directives,
                      HostDone done);
 

@@ -15,7 +15,7 @@
 namespace muster {
 namespace {
 
-constexpr size_t kMaxFile = size_t{1} << 20;  // of what is read of one file
+constexpr size_t kMaxFile = size_t{1} << 20;  // limit of bytes read from one file
 
 std::string contents(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
@@ -125,7 +125,7 @@ void measure_process(const UsageRequest& request, const UsageRequest::Process& p
     sample.add_size(PMIX_PROC_PEAK_VSIZE, sizes, "VmPeak");
     sample.add_size(PMIX_PROC_VSIZE, sizes, "VmSize");
     sample.add_size(PMIX_PROC_RSS, sizes, "VmRSS");
-    // The kernel walks all mappings of the process for it.
+    // The kernel scans all mappings of the process for it.
     if (sample.wants(PMIX_PROC_PSS))
         sample.add_size(PMIX_PROC_PSS, megabytes_by_name(contents(folder + "smaps_rollup")), "Pss");
     sample.finish(samples, PMIX_PROC_RESOURCE_USAGE, PMIX_PROC_SAMPLE_TIME);
@@ -167,7 +167,7 @@ void measure_disks(const UsageRequest& request, Info& samples) {
         const auto fields = words(line);
         if (fields.size() < kFirst + std::size(kKeys)) continue;
         const std::string& name = fields[kFirst - 1];
-        // Devices in memory are listed for those alone who name them.
+        // Devices in memory are listed only if they are named.
         if (request.disks.empty() ? name.starts_with("loop") || name.starts_with("ram")
                                   : !request.disks.contains(name))
             continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much processes, the node, its disks and its network interfaces use: read from /proc, and given under
-// the keys of PMIx (PMIX_PROC_RESOURCE_USAGE and its kin). Any thread.
+// The resource usage of processes, the node, its disks and its network interfaces: read from /proc, and
+// returned under the keys of PMIx (PMIX_PROC_RESOURCE_USAGE and related keys). Any thread.
 #pragma once
 
 #include <sys/types.h>
@@ -36,8 +36,8 @@ bool asks_for_usage(const char* key);
 /// PMIX_ERR_BAD_PARAM for a value of the wrong type.
 pmix_status_t read_usage_request(const pmix_info_t& monitor, InfoView directives, UsageRequest& request);
 
-/// One entry for each subject that is there: an array that names it first, then what was asked for, the time
-/// of the sample last. A process that has ended, or a file that the kernel does not have, is left out.
+/// One entry for each existing subject: an array that names it first, then the requested values, and the time
+/// of the sample last. Ended processes, and files that the kernel does not have, are omitted.
 Info measure(const UsageRequest& request);
 
 }  // namespace muster

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reports of usage to those who ask for them by PMIx_Process_monitor: once, or every few seconds by an event.
-// Belongs to the loop; /proc is read beside it.
+// Usage reports requested by PMIx_Process_monitor: once, or periodically by an event. Belongs to the loop;
+// /proc is read on another thread.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ namespace muster {
 class FileWorker;
 struct Event;
 
-/// Raises an event in the name of its source; the callback says how the host took it.
+/// Raises an event in the name of its source; the callback has the host's status.
 using RaiseEvent = std::function<void(const std::shared_ptr<Event>&, std::function<void(pmix_status_t)>)>;
 
 class UsageMonitors {
@@ -42,9 +42,8 @@ class UsageMonitors {
     };
     Scope scope_of(const Caller& caller, InfoView directives);
 
-    /// Measures what is on this node, and answers; with PMIX_MONITOR_RESOURCE_RATE also again and again, by
-    /// events with the code `error` to the requestor alone. Processes that the caller may not see are left
-    /// out.
+    /// Measures this node, and answers; with PMIX_MONITOR_RESOURCE_RATE also periodically, by events with the
+    /// code `error` to only the requestor. Processes without access for the caller are omitted.
     void request(const Caller& caller, const pmix_info_t& what, pmix_status_t error, InfoView directives,
                  HostDone done);
     /// How many reports of that name a process had asked for; without a name, all of them.

@@ -61,7 +61,7 @@ Result<std::unique_ptr<Process>> Process::create_client(InfoView info) {
     // Until here the calling thread has driven the loop.
     (*process)->runtime_->start();
     if (client.connected()) {
-        // Behind our own address stands the one that other libraries gave this variable for.
+        // This process's own address is followed by the one from the environment of other libraries.
         (*process)->runtime_->note_own_facts(&client.server(), (*contact)->uris.back().c_str());
     } else {
         (*process)->runtime_->note_own_facts(nullptr, nullptr);
@@ -240,7 +240,7 @@ pmix_status_t Process::say_goodbye(bool fence) {
 }
 
 void Process::stop() {
-    // Readers get what they have not been given yet before nothing runs any more.
+    // Readers get pending output before the loop stops.
     runtime_->stop([this] { forwarding_.finish(); });
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One process while the library is initialised: its runtime, what all its services stand on, and the roles
-// that it plays (client, server, tool; a launcher plays all three).
+// One process while the library is initialised: its runtime, the basis of its services, and the roles that it
+// plays (client, server, tool; a launcher plays all three).
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ class Server;
 class Tool;
 struct ToolIdentity;
 
-/// A role of the process: owned here, and seen by other threads once it is there.
+/// A role of the process: owned here, and visible to other threads once it exists.
 template <class Role>
 class RoleSlot {
   public:
@@ -44,7 +44,7 @@ class Process {
     /// A client: connected to the server that the environment names, or a singleton where it names none. The
     /// loop is started. Blocks.
     static Result<std::unique_ptr<Process>> create_client(InfoView info);
-    /// A server with the upcalls of its host; `module` may be null, `size` is what is readable of it. Its
+    /// A server with the upcalls of its host; `module` may be null, `size` is its readable size. Its
     /// loop is not started.
     static Result<std::unique_ptr<Process>> create_server(const pmix_server_module_t* module, size_t size,
                                                           InfoView info);
@@ -76,13 +76,13 @@ class Process {
     /// Makes a launcher a server, with upcalls yet to come. Blocks.
     Result<void> become_server(InfoView info);
     /// Connects to a further server (PMIx_tool_attach_to_server); a server becomes a tool first. `primary`:
-    /// the new server becomes the one that is asked. `server`, if given, gets its name, or none (an empty
+    /// the new server becomes the primary one. `server`, if given, gets its name, or none (an empty
     /// namespace) where the directives make the connection optional. The reason of a failure is logged.
     /// PMIX_ERR_WOULD_BLOCK on the loop. Blocks.
     pmix_status_t attach(InfoView info, bool primary, pmix_proc_t* server);
 
     /// Leaves the servers and ends all waits, of this process and of the clients of its server. Blocks.
-    /// @param fence  whether a client meets its job in a fence first (PMIX_EMBED_BARRIER)
+    /// @param fence whether a client fences with its job first (PMIX_EMBED_BARRIER)
     /// @return the status of the servers' answers
     pmix_status_t say_goodbye(bool fence = false);
     /// Stops the loop after the tasks already posted: nothing runs any more.

@@ -11,7 +11,7 @@ namespace {
 
 struct KeysRequest : HostRequest {
     std::vector<std::string> keys;
-    std::vector<char*> argv{};  ///< the keys as C wants them
+    std::vector<char*> argv{};  ///< the keys in C form
 
     char** c_keys() {
         if (keys.empty()) return nullptr;
@@ -88,7 +88,7 @@ void write_keys(Packer& out, const std::vector<std::string>& keys) {
 }
 
 bool read_keys(Unpacker& in, std::vector<std::string>& keys) {
-    uint32_t claimed_user = 0;  // the connection says who it is
+    uint32_t claimed_user = 0;  // the connection determines the identity
     size_t count = 0;
     if (!in.uint32(claimed_user) || !in.size(count)) return false;
     for (size_t i = 0; i < count; ++i) {
@@ -168,7 +168,7 @@ void unpublish(Exchange& exchange, std::vector<std::string> keys, Info info, Hos
 namespace {
 
 void handle_publish(Host& host, const Request& request) {
-    uint32_t claimed_user = 0;  // the connection says who it is
+    uint32_t claimed_user = 0;  // the connection determines the identity
     Info info;
     if (!request.in.uint32(claimed_user) || !request.in.infos(info)) return request.malformed();
     publish_by_host(host, Caller::of(*request.peer), std::move(info), reply_to(request));

@@ -12,7 +12,7 @@ namespace muster {
 
 /// To our server, or to our own host; PMIX_ERR_UNREACH where there is neither.
 void publish(Exchange& exchange, Info info, HostDone done);
-/// The answer holds what was found: in `info` the values, in `owners` who published each.
+/// The answer holds the results: the values in `info`, their publishers in `owners`.
 void lookup(Exchange& exchange, std::vector<std::string> keys, Info info, HostDone done);
 /// No keys: everything that the caller published.
 void unpublish(Exchange& exchange, std::vector<std::string> keys, Info info, HostDone done);

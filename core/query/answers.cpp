@@ -364,7 +364,7 @@ bool answer_by_server(QueryServer& server, const Caller& caller, const char* key
                       Info& found) {
     if (answer_here({server.exchange(), &server, &caller, key, qualifiers, found})) return true;
     pmix_proc_t proc{};
-    const bool allowed =  // the host may say more
+    const bool allowed =  // the host may know more
         !subject(qualifiers, proc) ||
         (server.namespaces().may_use(caller.uid, proc) &&
          (key_is_reserved(key) || server.modex().may_give(caller.proc, caller.uid, proc)));

@@ -25,7 +25,7 @@ bool subject(InfoView qualifiers, pmix_proc_t& proc);
 /// these from their stores.
 bool is_stored_fact(const char* key, InfoView qualifiers);
 
-/// What this process's store knows of the process that the qualifiers name.
+/// The data in this process's store about the process in the qualifiers.
 bool answer_from_store(const Gds& store, const char* key, InfoView qualifiers, Info& found);
 
 /// PMIX_QUERY_ATTRIBUTE_SUPPORT for the levels that the qualifiers name, by default all. `own`:

@@ -62,7 +62,7 @@ struct Question {
     std::shared_ptr<const Subject> subject;
 };
 
-/// Which of them a key asks, or null.
+/// The query for a key, or null.
 const char* question_about_groups(const char* key) {
     for (const char* known : {PMIX_GROUP_NAMES, PMIX_QUERY_NUM_GROUPS, PMIX_QUERY_GROUP_NAMES}) {
         if (key_is(key, known)) return known;
@@ -85,8 +85,8 @@ struct Answering : std::enable_shared_from_this<Answering> {
     Info found;
     std::function<void(std::optional<Info>)> done;
 
-    /// Begins, and is called again with each answer. Most answers come within the call: the next question
-    /// must not be asked from within.
+    /// Begins, and is called again with each answer. Most answers arrive within the call: the next request
+    /// must not be sent from within.
     void go_on() {
         ready = true;
         if (std::exchange(asking, true)) return;
@@ -164,7 +164,7 @@ void group_names(QueryServer& server, const Caller& caller, const pmix_proc_t* o
     kept->query.qualifiers = kept->qualifiers.data();
     kept->query.nqual = kept->qualifiers.size();
     auto merge = [key, names = std::move(names), done = std::move(done)](const HostAnswer& answer) mutable {
-        // A host that cannot say knows no others.
+        // A host without an answer knows no others.
         read_names(answer.info, key, names);
         sort_names(names);
         done(std::move(names));

@@ -155,7 +155,7 @@ HostDone join(Info found, size_t wanted, HostDone done, size_t missing = 0) {
     };
 }
 
-/// A query that this server looks at, in turns where it is long.
+/// A query that this server processes, in turns if it is long.
 struct Answers : std::enable_shared_from_this<Answers> {
     Answers(QueryServer& the_server, const Caller& the_caller, std::shared_ptr<QueryTurns> the_turns,
             Queries the_queries, HostDone the_done)
@@ -197,7 +197,7 @@ void Answers::go_on() {
     ask_host();
 }
 
-/// Whether this server answers all of these by itself where it has the data.
+/// Whether this server answers all of these itself if it has the data.
 bool are_stored_facts(const Queries& queries) {
     return std::ranges::all_of(queries, [](const pmix_query_t& query) {
         char** const end = query.keys + argv_count(query.keys);
@@ -207,12 +207,12 @@ bool are_stored_facts(const Queries& queries) {
     });
 }
 
-/// For what is left.
+/// For the remaining queries.
 void Answers::ask_host() {
     done = join(std::move(found), wanted, std::move(done));
     if (queries.size() == 0) return done({});
     if (are_stored_facts(queries)) {
-        // A host that does not know the key cannot say that the question is not supported.
+        // A host that does not know the key cannot report the query as unsupported.
         done = [done = std::move(done)](HostAnswer answer) {
             if (answer.status == PMIX_ERR_NOT_SUPPORTED) answer.status = PMIX_ERR_NOT_FOUND;
             done(std::move(answer));

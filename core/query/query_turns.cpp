@@ -12,7 +12,7 @@
 namespace muster {
 namespace {
 
-/// How long a query is looked at before others have their turn.
+/// Processing time of a query before others are served.
 constexpr std::chrono::milliseconds kTurnTime{5};
 
 size_t memory_of(InfoView answers) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Limits of one query at a server: each key may take milliseconds, and a few bytes may ask for much. A
+// Limits of one query at a server: each key may take milliseconds, and a few bytes may cause much work. A
 // peer's query is processed in turns, between which others are served, and its answer is limited in size.
 // On the loop.
 #pragma once
@@ -21,7 +21,7 @@ class QueryTurns {
 
     /// A turn begins.
     void begin();
-    /// Others have their turn now: later() is to be called.
+    /// Others are served now: later() must be called.
     bool is_over() const;
     /// Runs `next` when others have had their turn; nothing more is read from the peer until then. False
     /// if the peer has ended: `next` is not run.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which functions and attributes are supported, by level (Standard: PMIX_CLIENT_FUNCTIONS and its like,
-// PMIX_QUERY_ATTRIBUTE_SUPPORT): the library's own from tables, the host's by its upcalls and as it registers
-// attributes (PMIx_Register_attributes).
+// The supported attributes, by function and level (Standard: PMIX_QUERY_ATTRIBUTE_SUPPORT): the
+// library's own from a table, the host's as it registers them (PMIx_Register_attributes).
 #pragma once
 
 #include <pmix_server.h>
@@ -31,7 +30,7 @@ class HostAttributes {
 /// Answers the query for one level (PMIX_CLIENT_ATTRIBUTES, PMIX_TOOL_ATTRIBUTES, PMIX_SERVER_ATTRIBUTES,
 /// PMIX_HOST_ATTRIBUTES):
 /// adds an entry of that key to `found`, an array with an info for each function, whose value is an array of
-/// pmix_regattr_t. `functions`: comma list, or "all". False where nothing is known of them.
+/// pmix_regattr_t. `functions`: comma list, or "all". False if none is known.
 bool add_attribute_support(const char* level, const char* functions, const HostAttributes* host, Info& found);
 
 /// The names of the library's functions for PMIX_CLIENT_FUNCTIONS, PMIX_SERVER_FUNCTIONS or

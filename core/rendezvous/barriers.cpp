@@ -28,8 +28,8 @@ int Barriers::offer(const Namespace& nspace) {
     bool made = false;
     Shared* const shared = RendezvousPages::offer(nspace, made);
     if (shared == nullptr) return -1;
-    // No process has a new page yet. A process that will not map it comes to the server, which shuts the
-    // gate. A barrier must not wait for a departed process.
+    // No process has a new page yet. A process that does not map it calls the server, which shuts the gate. A
+    // barrier must not wait for a departed process.
     const bool all_to_come =
         nspace.removed.empty() &&
         std::ranges::none_of(nspace.clients, [](const auto& one) { return one.second.lost; });
@@ -46,7 +46,7 @@ void Barriers::ended(const Collective& fence, const Outcome& outcome) {
     if (nspace == nullptr || outcome.status != PMIX_SUCCESS) return;
     Shared* const shared = find(nspace);
     if (shared == nullptr) return;
-    // All are here, and none is in memory: the only moment when the next one can be begun there.
+    // All have called the server, and none is in the page: the only moment when the next one can begin there.
     const std::vector<Arrival>& all = fence.arrivals();
     if (shared->open || all.size() != shared->size) return;
     if (!std::ranges::all_of(
@@ -69,7 +69,7 @@ bool Barriers::called_at_server(const char* nspace) const {
 
 void Barriers::all_arrived(const char* nspace) {
     Shared* const shared = find(nspace);
-    if (shared == nullptr || !shared->open) return;  // then they are to ask, or do already
+    if (shared == nullptr || !shared->open) return;  // then they must ask, or already do
     try {
         arrived_[nspace] = shared->openings;
         if (releases_) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A server's part in the barriers in memory (docs/explanation/barrier.md): it opens the page of a job when
-// all its processes have said in one fence that they map it, and shuts it whenever a fence of such a job
-// comes to the server. Belongs to the loop.
+// all its processes have declared in one fence that they map it, and shuts it whenever the server receives a
+// fence of such a job. Belongs to the loop.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ class Barriers : public RendezvousPages {
     Barriers(Runtime& runtime, Namespaces& namespaces, Collectives& collectives)
         : RendezvousPages(runtime, namespaces, "barrier", "fences", UINT32_MAX), collectives_(collectives) {}
 
-    /// The descriptor for a process of this namespace that connects; -1 where there is none.
+    /// The descriptor for a process of this namespace that connects; -1 if there is none.
     int offer(const Namespace& nspace);
     /// A process has called a fence at the server.
     void joined(const Collective& fence);

@@ -78,8 +78,7 @@ void FenceOperation::ended(const Collective& collective, const Outcome& outcome)
 }
 
 // A fence of other processes of the caller's job: it waits for none of them, and none of them waits for it.
-// Programs rely on that (docs/decisions/0027). Other names may be a mistake: of a group that is no more, of a
-// set.
+// Programs rely on that (docs/decisions/0027). Other names may be a mistake: of a former group, of a set.
 pmix_status_t FenceOperation::status_of_stranger(const std::vector<pmix_proc_t>& participants,
                                                  const pmix_proc_t& caller) const {
     const bool all_of_job = std::ranges::all_of(participants, [&](const pmix_proc_t& other) {

@@ -15,7 +15,7 @@ class Modex;
 
 /// A participant's call.
 struct FenceCall : ArrivalData {
-    bool maps_barrier = false;  ///< it could have come by its job's barrier in memory
+    bool maps_barrier = false;  ///< it could have used its job's barrier in memory
 };
 
 class FenceOperation : public CollectiveOperation {

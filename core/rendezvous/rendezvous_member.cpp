@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waiting, leaving, and going by the server: see rendezvous_member.hpp.
+// Waiting, leaving, and falling back to the server: see rendezvous_member.hpp.
 #include "core/rendezvous/rendezvous_member.hpp"
 
 #include <sched.h>
@@ -13,8 +13,8 @@ namespace {
 
 /// How often the processor is left to others before a thread sleeps.
 constexpr int kYields = 2;
-/// A sleeper looks again after that time, in case the process that should have woken it was killed, or would
-/// not.
+/// A sleeper checks again after that time, in case the process that should have woken it was killed or is
+/// malicious.
 constexpr std::chrono::milliseconds kLongestSleep{1000};
 
 }  // namespace

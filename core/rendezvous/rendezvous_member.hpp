@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A process's part in a rendezvous in memory (docs/explanation/barrier.md): it enters the page and waits
-// there, or the server has to be asked. Never two ways at once: while one of its operations is with the
-// server, all of them are. The barrier or the meeting defines the content of the page. Any thread.
+// there, or the server has to be asked. Never both at once: while one of its operations is at the server, all
+// of them are. The barrier or the meeting defines the content of the page. Any thread.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
     /// How many processes the job has.
     uint32_t size() const { return size_; }
 
-    /// From now on everything goes by the server; a thread that waits in memory is woken.
+    /// From now on all operations use the server; a thread that waits in memory is woken.
     void close();
 
   protected:
@@ -43,8 +43,8 @@ class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
         : page_(std::move(page)), size_(size), patience_(patience), yielding_(size, 1) {}
     ~RendezvousMember() = default;
 
-    /// Counts this process in: `step` gives the word that follows the one that is there, as often as others
-    /// change it meanwhile.
+    /// Counts this process: `step` computes the next word from the current one, again after each concurrent
+    /// change.
     template <class Step>
     Entry enter(const Step& step) {
         const MutexLock lock(lock_);
@@ -87,7 +87,7 @@ class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
     Mutex lock_;
     size_t away_ MUSTER_GUARDED_BY(lock_) = 0;      ///< operations of the whole job that are with the server
     bool inside_ MUSTER_GUARDED_BY(lock_) = false;  ///< a thread waits in memory
-    bool called_ MUSTER_GUARDED_BY(lock_) = false;  ///< that thread has to ask the server, whatever it sees
+    bool called_ MUSTER_GUARDED_BY(lock_) = false;  ///< that thread must ask the server
     uint32_t number_ = 0;
     Yielding yielding_;  // of the thread that is inside; at first the processes are still starting
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The page of memory in which the processes of a job on one node meet (docs/explanation/barrier.md). The
-// server makes it and all processes write it, so that its content is never trusted. It begins with one word
-// of 64 bits: the number of processes that have arrived, whether they have posted something, and the gate.
-// The gate is the number of the rendezvous, whether it is shut (then the server does it), and whether the
-// server releases the processes. Behind the word stands whether the namespace was deregistered, and then
-// the data that the processes of a meeting exchange.
+// The page of shared memory in which the processes of a job on one node synchronise
+// (docs/explanation/barrier.md). The server makes it and all processes write it, so that its content is never
+// trusted. It begins with one word of 64 bits: the number of processes that have arrived, whether they have
+// posted data, and the gate. The gate is the number of the rendezvous, whether it is shut (then the server
+// does it), and whether the server releases the processes. The word is followed by a flag for a deregistered
+// namespace, and the data that the processes of a meeting exchange.
 #pragma once
 
 #include <sys/types.h>
@@ -54,7 +54,7 @@ constexpr uint64_t page_next(uint64_t word) {
 
 class RendezvousPage {
   public:
-    /// The server's: number 0, shut. `name` is what the system shows of it.
+    /// The server's: number 0, shut. `name` is its name in the system.
     static Result<std::unique_ptr<RendezvousPage>> create(const std::string& name);
     /// A client's, from a descriptor that a server gave, which is closed. Refused where it could shrink, or
     /// belongs to another user than `owner`.
@@ -67,7 +67,7 @@ class RendezvousPage {
 
     /// To be handed to clients; stays ours.
     int descriptor() const { return fd_.get(); }
-    /// Shuts the gate and wakes the waiting processes, of which there are no more than `most`.
+    /// Shuts the gate and wakes the waiting processes, at most `most`.
     void shut(int most);
     /// Begins the next barrier with an open gate. The gate must be shut, and no process wait there.
     void open();
@@ -88,8 +88,8 @@ class RendezvousPage {
     /// Called by a waiter after its time-out.
     void on_long_wait(std::function<void()> listener) { long_wait_ = std::move(listener); }
     void wake_all();
-    /// How long a process waits here until it asks the server instead, and so do the others: what keeps it
-    /// waiting may be one that has spoilt the memory.
+    /// The time after which a waiting process falls back to the server, and makes the others fall back: a
+    /// process may have corrupted the page.
     static constexpr std::chrono::milliseconds kPatience{10000};
     /// Makes all in the barrier of that number ask the server; false if that barrier is over.
     bool call_in(uint32_t number);

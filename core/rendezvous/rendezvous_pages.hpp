@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A server's part in the rendezvous in memory (docs/explanation/barrier.md): it makes a page for each job
-// that is on this node whole, and shuts it when an operation of the job comes to the server, or a process
-// ends. The barriers and the meetings decide when a page is opened. Belongs to the loop.
+// A server's part in the rendezvous in memory (docs/explanation/barrier.md): it creates a page for each job
+// that is completely on this node, and shuts it when the server receives an operation of the job, or a
+// process ends. The barriers and the meetings decide when a page is opened. Belongs to the loop.
 #pragma once
 
 #include <memory>
@@ -46,8 +46,8 @@ class RendezvousPages {
     Runtime& runtime() const { return runtime_; }
     Namespaces& namespaces() const { return namespaces_; }
 
-    /// The page of a namespace, made if there is none and the job is on this node whole (then `made` is set).
-    /// Null where it has none.
+    /// The page of a namespace, created if there is none and the job is completely on this node (then `made`
+    /// is set). Null if it has none.
     Shared* offer(const Namespace& nspace, bool& made);
     /// The page of a namespace, or null.
     Shared* find(const char* nspace);

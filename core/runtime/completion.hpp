@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a call is answered exactly once, whatever becomes of the task that was to answer it. A blocking call
+// Exactly one answer of each call, even if the task that should answer is lost. A blocking call
 // waits for the loop: that is decided here once, for processes with a progress thread of ours (which the
 // waiting thread may stand in for), and for those whose host drives progress (then the waiting thread
 // drives).
@@ -18,7 +18,7 @@
 
 namespace muster {
 
-/// The answer to a call whose task was lost, as memory was short.
+/// The answer to a call whose task was lost for lack of memory.
 template <class T>
 T lost_answer() {
     if constexpr (requires(T answer) { answer.status = PMIX_ERR_NOMEM; }) {
@@ -37,8 +37,8 @@ T lost_answer() {
 template <class T>
 class Completion {
   public:
-    /// Delivers; given to what answers. When the last copy goes and nothing was delivered, the call gets
-    /// lost_answer().
+    /// Delivers; passed to the answering code. If the last copy is destroyed and nothing was delivered, the
+    /// call gets lost_answer().
     class Deliver {
       public:
         explicit Deliver(std::shared_ptr<Completion> to) : to_(to.get()) { to_->self_ = std::move(to); }
@@ -99,10 +99,10 @@ class Completion {
     std::optional<T> value_ MUSTER_GUARDED_BY(lock_);
 };
 
-/// Runs `start(deliver)` on the loop and waits for what it delivers; lost_answer() where it throws, or all
-/// copies of `deliver` go before. On the loop itself a wait would never end, and neither would it on a loop
-/// that was stopped (PMIx_Progress_thread_stop): `refused` is returned at once (PMIX_ERR_WOULD_BLOCK at the
-/// API).
+/// Runs `start(deliver)` on the loop and waits for the delivered answer; lost_answer() if it throws, or if
+/// all copies of `deliver` are destroyed before. On the loop itself, and on a stopped loop
+/// (PMIx_Progress_thread_stop), a wait would never end: `refused` is returned at once (PMIX_ERR_WOULD_BLOCK
+/// at the API).
 template <class T, class Start>
 T call_and_wait(Runtime& runtime, T refused, Start start) {
     EventLoop& loop = runtime.loop();

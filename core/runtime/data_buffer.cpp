@@ -8,7 +8,7 @@
 namespace muster {
 namespace {
 
-/// How much of the buffer has been unpacked; nothing where its pointers contradict each other.
+/// The number of unpacked bytes; nothing if the pointers of the buffer are inconsistent.
 std::optional<size_t> consumed(const pmix_data_buffer_t& buffer) {
     if (buffer.base_ptr == nullptr) {
         if (buffer.bytes_used != 0) return std::nullopt;
@@ -28,7 +28,7 @@ ByteView rest(const pmix_data_buffer_t& buffer, size_t from) {
 }
 
 Bytes take_block(pmix_data_buffer_t& buffer) {
-    // A buffer that was filled by hand may say that nothing is allocated.
+    // A buffer that was filled by hand may have an allocated size of 0.
     return Bytes::adopt(buffer.base_ptr, buffer.bytes_used,
                         std::max(buffer.bytes_allocated, buffer.bytes_used));
 }
@@ -41,7 +41,7 @@ void give_block(pmix_data_buffer_t& buffer, Bytes&& bytes, size_t unpacked) {
     buffer.unpack_ptr = buffer.base_ptr == nullptr ? nullptr : buffer.base_ptr + unpacked;
 }
 
-/// The Standard's word for it in this chapter.
+/// The Standard's status for it in this chapter.
 pmix_status_t out_of_resource(pmix_status_t status) {
     return status == PMIX_ERR_NOMEM ? PMIX_ERR_OUT_OF_RESOURCE : status;
 }

@@ -6,7 +6,7 @@ namespace muster {
 
 std::optional<std::chrono::milliseconds> read_timeout(InfoView info) {
     const auto seconds = info.number<int64_t>(PMIX_TIMEOUT);
-    // Beyond a year it is as good as none, and the sum with the clock cannot overflow.
+    // Beyond a year it counts as none, and the sum with the clock cannot overflow.
     if (!seconds || *seconds <= 0 || *seconds > 365 * 86400) return std::nullopt;
     return std::chrono::milliseconds(*seconds * 1000);
 }
@@ -38,7 +38,7 @@ pmix_status_t read_get_directives(InfoView info, Lookup& lookup, GetDirectives& 
         } else if (flag(PMIX_APP_INFO, realm)) {
             if (realm) lookup.realm = Lookup::Realm::App;
         } else if (flag(PMIX_NODE_INFO, realm)) {
-            // With both it is what the application has of a node.
+            // With both it is the application's data about a node.
             if (realm && lookup.realm != Lookup::Realm::App) lookup.realm = Lookup::Realm::Node;
         } else if (key_is(entry.key, PMIX_SESSION_ID)) {
             lookup.session_id = value_as_number<uint32_t>(value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The directives of PMIx_Get, read once into what the store and the roles need (Standard: PMIx_Get).
+// The directives of PMIx_Get, read once into the form for the store and the roles (Standard: PMIx_Get).
 #pragma once
 
 #include <chrono>

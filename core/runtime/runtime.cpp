@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Making and ending what a process has while the library is initialised: see runtime.hpp.
+// Creation and destruction of the runtime: see runtime.hpp.
 #include "core/runtime/runtime.hpp"
 
 #include <pmix/muster.h>
@@ -112,7 +112,7 @@ Result<std::unique_ptr<Runtime>> Runtime::create(const Options& options) {
         runtime->pregs_ = runtime->registry_->pregs();
     context.pregs = runtime->pregs_;
     runtime->store_->set_context(std::move(context));
-    // Clients have their server's environment; a job of many would say the same many times.
+    // Clients have their server's environment; a large job would log the same lines many times.
     if (options.role != Role::Client) {
         const pmix_value_t* names = options.info.value(MUSTER_CHECK_PARAMETERS);
         const char* text = names != nullptr ? value_as_string(names) : nullptr;

@@ -27,7 +27,7 @@ class Runtime {
     struct Options {
         Role role = Role::Client;
         InfoView info;  ///< directives of the init call; used during create() only
-        /// A tool whose blocking calls drive its loop themselves, as a client's do (LoopCallers).
+        /// A tool whose blocking calls drive its loop, like a client's (LoopCallers).
         bool shares_loop = false;
     };
 
@@ -45,11 +45,11 @@ class Runtime {
     bool host_drives() const { return !thread_; }
     /// Callers as the drivers of the loop; null in a server, whose thread drives alone.
     LoopCallers* callers() { return callers_ ? &*callers_ : nullptr; }
-    /// Runs what is ready, if the host drives; false if it does not, or another thread drives now.
+    /// Processes ready events, if the host drives; false if it does not, or another thread drives now.
     bool progress() { return host_drives() && callers_->progress(); }
-    /// As LoopCallers::run_here(). False, with nothing done, where calls do not drive beside our thread.
+    /// As LoopCallers::run_here(). False, without effect, if callers do not drive the loop.
     bool run_here(EventLoop::Task& task) { return thread_ && callers_ && callers_->run_here(task); }
-    /// Runs what is ready, where our thread is deferred: for calls that ask for what that would bring.
+    /// Processes ready events, if the thread is deferred: for calls whose result depends on them.
     void catch_up() {
         if (callers_ && loop_->has_standby()) callers_->progress();
     }
@@ -72,30 +72,30 @@ class Runtime {
     void set_own_format(WireFormat format) { own_format_ = format; }
     /// The encoding of that name on the wire ("v41", "v51" ...), or nullptr.
     const Bfrops* find_bfrops(std::string_view wire_name);
-    /// The forms of maps, preferred first; none in a process that has no use for them. Fixed before start().
+    /// The forms of maps, preferred first; none in a process that does not use them. Fixed before start().
     const std::vector<Preg*>& pregs() const { return pregs_; }
 
-    /// Facts of every process about itself, which PMIx_Get of its own rank returns if neither host nor
+    /// Values of every process about itself, which PMIx_Get of its own rank returns if neither host nor
     /// process set the key. A get without a key omits them: hosts pack its result, and know few types.
     InfoView own_facts() const { return own_facts_; }
     /// Once the identity is known, before init returns. `server`: the server whose process this is, or null;
-    /// `uri`: where tools of all libraries reach it, or null.
+    /// `uri`: its address for tools of all libraries, or null.
     void note_own_facts(const pmix_proc_t* server, const char* uri);
 
     /// Starts the progress thread, where it is ours: in a client or a tool without clients once it is
     /// needed (docs/decisions/0022-the-thread-of-a-client.md).
     void start();
-    /// Says how many processes of this node are at work together, this one among them: where there are
-    /// processors for all, a thread that waits here may poll. Any thread.
+    /// Sets the number of active processes of this node, including this one: if there are processors for all,
+    /// a waiting thread may poll. Any thread.
     void set_company(size_t processes);
-    /// Stops the loop after the tasks already posted, and `last` (may be null) behind them: nothing runs any
-    /// more.
+    /// Stops the loop after the tasks already posted, and then runs `last` (may be null): nothing runs
+    /// afterwards.
     void stop(EventLoop::Task last = nullptr);
 
   private:
     Runtime() = default;
 
-    /// Binds the progress thread as the directives, or else the parameters, say
+    /// Binds the progress thread according to the directives, otherwise the parameters
     /// (PMIX_BIND_PROGRESS_THREAD, PMIX_BIND_REQUIRED).
     Result<void> bind_thread(InfoView info);
 

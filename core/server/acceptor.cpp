@@ -15,8 +15,8 @@
 namespace muster {
 
 namespace {
-/// Connections that may be in their handshake at once. Past it the oldest goes: an honest peer needs
-/// microseconds.
+/// Connections that may be in their handshake at once. Beyond the limit the oldest is closed: a correct peer
+/// needs microseconds.
 constexpr size_t kMaxPending = 1024;
 /// The part of this process's descriptors that they may have, all together.
 constexpr size_t kShareOfFiles = 8;
@@ -36,7 +36,7 @@ size_t max_pending() {
 struct Acceptor::Pending {
     Socket socket;
     Bytes received;
-    size_t wanted = Channel::kHeaderSize;  ///< bytes of the request known to come, with the header
+    size_t wanted = Channel::kHeaderSize;  ///< expected bytes of the request, with the header
     bool header_read = false;
     std::unique_ptr<Watch> readable;
     std::unique_ptr<Watch> time_limit;

@@ -16,7 +16,7 @@ namespace muster {
 
 class Acceptor {
   public:
-    /// `early` are bytes that came behind the request.
+    /// `early` are bytes received after the request.
     using OnRequest = std::function<void(Socket socket, ConnectRequest request, Bytes early)>;
 
     Acceptor(Runtime& runtime, OnRequest on_request);
@@ -37,7 +37,7 @@ class Acceptor {
         std::unique_ptr<Watch> resume;  ///< of accepting, after a pause
     };
     void accept_all(Open& open);
-    /// Whether more is to come: else the connection is handed over, or closed.
+    /// Whether more bytes are expected: otherwise the connection is handed over, or closed.
     bool read(Pending& pending);
     void drop(Pending& pending, const std::string& reason);
 

@@ -98,7 +98,7 @@ void Admissions::admit(Socket socket, ConnectRequest request, Bytes early) {
     if (wanted.kind != PeerKind::Client && !tool)
         return refuse(admission->socket, who, "it is neither a client that a server has started nor a tool");
     const auto let_in = tool ? &Admissions::admit_tool : &Admissions::admit_client;
-    // The host may have named it a moment ago, and that have come in behind the connection.
+    // The host may have registered it a moment ago, with the task queued after the connection.
     if (carries_identity(wanted.kind) && services_.namespaces.client(peer.proc) == nullptr &&
         runtime().loop().has_posted())
         return runtime().loop().post([this, admission, let_in] { (this->*let_in)(admission); });
@@ -190,7 +190,7 @@ bool Admissions::hold(const std::shared_ptr<Admission>& admission) {
 }
 
 void Admissions::watch_held(const std::shared_ptr<Admission>& admission) {
-    // Behind an answer that the host has given already.
+    // After an answer that the host has already given.
     runtime().loop().post([this, weak = std::weak_ptr<Admission>(admission)] {
         const auto held = weak.lock();
         if (!held || !held->held) return;
@@ -199,7 +199,7 @@ void Admissions::watch_held(const std::shared_ptr<Admission>& admission) {
             if (!waiting) return;
             char byte = 0;
             const ssize_t got = ::recv(waiting->socket.fd.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-            if (got > 0) return waiting->leaves->want_read(false);  // it talks before its turn, but is there
+            if (got > 0) return waiting->leaves->want_read(false);  // sends early, but is connected
             if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
             refuse(waiting->socket, waiting->text(), "it left before the host decided");
             release(*waiting);
@@ -241,8 +241,7 @@ void Admissions::complete_admission(std::shared_ptr<Admission> admission, pmix_s
     if (verdict != PMIX_SUCCESS) {
         if (is_tool(peer->kind)) return refuse_tool(*admission, verdict, "the host does not accept it");
         const Bytes reply = build_client_reply(verdict, 0);
-        // The socket's buffer is empty, so these few bytes go in one piece; the peer may be gone, which is as
-        // well.
+        // The socket's buffer is empty, so these few bytes are written at once; a closed peer is harmless.
         [[maybe_unused]] const ssize_t sent =
             ::send(admission->socket.fd.get(), reply.data(), reply.size(), MSG_NOSIGNAL);
         return refuse(admission->socket, "client " + peer->text(), "the host does not accept it");

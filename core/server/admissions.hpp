@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The processes that connect: which of them are admitted, and what a process gets when it is. Belongs to the
-// loop.
+// Admission of connecting processes, and the data that an admitted process gets. Belongs to the loop.
 #pragma once
 
 #include <functional>
@@ -39,9 +38,9 @@ class Admissions {
         Meetings& meetings;
         /// Completes the data of a job before its processes get them.
         std::function<void(Namespace& nspace)> describe;
-        /// A frame of an admitted peer has come.
+        /// A frame of an admitted peer has arrived.
         std::function<void(const PeerPtr& peer, Frame frame)> on_frame;
-        /// The connection of an admitted peer has ended without a word.
+        /// The connection of an admitted peer has ended without finalize.
         std::function<void(const PeerPtr& peer, const std::string& reason)> lost;
         /// Ends the connection of a peer that has finalized.
         std::function<void(const PeerPtr& peer)> drop;
@@ -55,7 +54,7 @@ class Admissions {
     /// Before the loop runs; until then no tool is admitted.
     void set_tool_policy(const ToolPolicy& policy) { tools_ = policy; }
 
-    /// A handshake was read: decides on it and answers it. `early` is what came behind the request.
+    /// A handshake was read: decides on it and answers it. `early`: bytes received after the request.
     void admit(Socket socket, ConnectRequest request, Bytes early);
 
   private:
@@ -70,9 +69,9 @@ class Admissions {
         PeerPtr peer = std::make_shared<Peer>();
         Info info;                      ///< infos of the connect request
         bool registered = false;        ///< the host has registered it as a client
-        Holder held_as;                 ///< as what it is counted in held_, while the host decides
+        Holder held_as;                 ///< its key in held_, while the host decides
         bool held = false;              ///< the host decides
-        std::unique_ptr<Watch> leaves;  ///< where it takes its time: whether the peer goes away meanwhile
+        std::unique_ptr<Watch> leaves;  ///< if it takes long: whether the peer disconnects meanwhile
 
         std::string text() const {
             if (!is_tool(request.kind)) return "client " + peer->text();
@@ -88,7 +87,7 @@ class Admissions {
     /// The module of that name among those that are active here, or null: a peer's word never activates one.
     Psec* security_module(const std::string& name);
     uint32_t proved_group(const Admission& admission);
-    /// The host is about to be asked: bounds what waits for it. False when the peer was refused.
+    /// Before the upcall: limits the pending connections. False if the peer was refused.
     bool hold(const std::shared_ptr<Admission>& admission);
     /// The host has decided (or its answer is not awaited). False if the peer has disconnected meanwhile.
     bool release(Admission& admission);

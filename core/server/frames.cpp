@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The way of a peer's frame to its handler, and what a peer may have this server keep for it. See server.hpp.
+// Dispatch of a peer's frame to its handler, and the limits of the memory kept for a peer. See server.hpp.
 #include "core/exchange/command.hpp"
 #include "core/server/server.hpp"
 #include "framework/base/status.hpp"
@@ -14,7 +14,7 @@ constexpr size_t kMostUnread = size_t{4} << 20;
 void Server::on_frame(const PeerPtr& peer, Frame frame) {
     serve(peer, std::move(frame));
     if (!peer->channel || peer->channel->queued() <= kMostUnread) return;
-    // It asks, and does not read what it is answered.
+    // It sends requests, and does not read the answers.
     peer->pause(Peer::Pause::Answers, true);
     peer->channel->on_drained([ref = PeerRef(peer)] {
         if (const PeerPtr reader = ref.lock()) reader->pause(Peer::Pause::Answers, false);

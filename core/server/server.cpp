@@ -122,8 +122,7 @@ void Server::join() {
 Result<std::unique_ptr<Server>> Server::create(const Parts& parts, const pmix_server_module_t* module,
                                                size_t size, InfoView info) {
     Runtime& runtime = parts.exchange.runtime();
-    // A tool that is a server too has its name already; to it that attribute means the server that it looks
-    // for.
+    // A tool that is also a server already has a name; for it that attribute names the server to find.
     if (runtime.role() == Runtime::Role::Server) {
         const char* nspace = info.string(PMIX_SERVER_NSPACE);
         const std::string own_name = nspace != nullptr ? nspace : "pmix-server-" + std::to_string(getpid());
@@ -160,8 +159,8 @@ Result<std::unique_ptr<Server>> Server::create(const Parts& parts, const pmix_se
 // --- calls of the host ---
 
 pmix_status_t Server::register_nspace(const char* name, int32_t nlocalprocs, InfoView info) {
-    // All that is looked for here, in one walk: nearly all infos of a large job are arrays of its processes,
-    // and each walk through those of 100,000 takes a millisecond. The values remain the host's.
+    // All keys searched here, in one pass: nearly all infos of a large job are arrays of its processes, and
+    // each pass over 100,000 of them takes a millisecond. The host owns the values.
     std::vector<pmix_info_t> directives;
     std::copy_if(info.begin(), info.end(), std::back_inserter(directives),
                  [](const pmix_info_t& each) { return !info_is(each, PMIX_PROC_INFO_ARRAY); });
@@ -234,7 +233,7 @@ void Server::end_namespace(const char* name) {
                 client.lost = true;
                 departed(client.proc, true);
             }
-            // Connections that have said goodbye may still wait for the answer, and close by themselves.
+            // Finalized connections may still wait for the answer, and are closed by the peer.
             if (client.peer && !client.peer->finalized) drop(client.peer);
             for (const PeerPtr& clone : client.clones) {
                 if (!clone->finalized) drop(clone);
@@ -379,7 +378,7 @@ void Server::lost(const PeerPtr& peer, const std::string& reason) {
 void Server::forget_tool(const pmix_proc_t& proc) {
     Namespace* nspace = namespaces_.find(proc.nspace);
     if (nspace == nullptr || !nspace->synthetic) return;
-    const pmix_proc_t gone = proc;  // may stand in what is erased
+    const pmix_proc_t gone = proc;  // may be in an erased entry
     nspace->clients.erase(gone.rank);
     cleanups_.ended(gone);
     event_router_.exited(gone);
@@ -403,7 +402,7 @@ void Server::departed(const pmix_proc_t& proc, bool lost) {
             MUSTER_LOG(log(), Error, "memory is short at the end of %s:%u", gone.nspace, gone.rank);
         }
     };
-    // A process that has finalized may use its files until the host says that it has ended.
+    // A finalized process may use its files until the host reports its end.
     each([&] {
         if (lost) cleanups_.ended(gone);
     });
@@ -426,10 +425,10 @@ void Server::drop(const PeerPtr& peer) {
     peers_.remove(keep);
     runtime_.set_company(peers_.size() + 1);
     try {
-        // Frames of this peer may be on the stack: the channel goes when they are done.
+        // Frames of this peer may be on the stack: the channel is destroyed after they are processed.
         runtime_.loop().post([keep] { keep->channel.reset(); });
     } catch (const std::bad_alloc&) {
-        return;  // it goes with the peer
+        return;  // it is destroyed with the peer
     }
 }
 

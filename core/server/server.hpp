@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The server role: what the host's calls and the clients' requests lead to. The members are called on the
+// The server role: it executes the host's calls and the clients' requests. The members are called on the
 // loop, except create() and the destructor (no loop is running then).
 #pragma once
 
@@ -52,8 +52,7 @@ class Server {
         Forwarding& forwarding;
     };
 
-    /// Opens the listeners. `module` may be null (a host without upcalls); `size` is what is known to be
-    /// readable of it.
+    /// Opens the listeners. `module` may be null (a host without upcalls); `size` is its readable size.
     static Result<std::unique_ptr<Server>> create(const Parts& parts, const pmix_server_module_t* module,
                                                   size_t size, InfoView info);
     ~Server();
@@ -86,13 +85,13 @@ class Server {
 
     // --- calls of the host ---
 
-    /// With `nlocalprocs` -1 it is an update: what is known of the namespace grows.
+    /// With `nlocalprocs` -1 it is an update of a known namespace.
     pmix_status_t register_nspace(const char* nspace, int32_t nlocalprocs, InfoView info);
     /// Why the registration of a namespace was refused; PMIX_SUCCESS where it was not.
     pmix_status_t refusal(const char* nspace);
     /// Whether that of any was. On any thread.
     bool has_refused() const { return has_refused_; }
-    /// `done`: when the files of the job that are to be removed are gone.
+    /// `done`: runs after the removal of the job's files.
     void deregister_nspace(const char* nspace, std::function<void()> done);
     pmix_status_t register_session(uint32_t id, InfoView info);
     void deregister_session(uint32_t id);
@@ -103,13 +102,12 @@ class Server {
     /// The server ends: every wait, of a client or of a call of the host, ends with
     /// PMIX_ERR_LOST_CONNECTION, and the clients lose their connections.
     void close();
-    /// To be kept by what the host has asked for and does not wait for, until that is done.
+    /// Held by operations for which the host does not wait, until they are complete.
     std::shared_ptr<void> request() const {
         ++*requests_;
         return {requests_.get(), [kept = requests_](void*) { --*kept; }};
     }
-    /// Whether something of that kind is open, so that what the host asks next has its turn behind it. Any
-    /// thread.
+    /// Whether such an operation is pending, so that the host's next request is queued after it. Any thread.
     bool has_requests() const { return *requests_ > 0; }
     /// How clients reach this server. Fixed before the loop starts.
     std::vector<std::string> uris() const;
@@ -139,7 +137,7 @@ class Server {
     LocalJobs::Registrar registrar();
     void end_namespace(const char* nspace);
     void end_client(const pmix_proc_t& proc);
-    /// The connection of `peer` has ended without a word.
+    /// The connection of `peer` has ended without finalize.
     void lost(const PeerPtr& peer, const std::string& reason);
     /// Notifies the services that a process of this node has finalized or was lost.
     void departed(const pmix_proc_t& proc, bool lost);

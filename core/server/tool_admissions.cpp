@@ -33,8 +33,7 @@ void Admissions::refuse_tool(const Admission& admission, pmix_status_t status, c
     ToolReply reply;
     reply.status = status;
     const Bytes bytes = build_tool_reply(reply);
-    // The socket's buffer is empty, so these few bytes go in one piece; the tool may be gone, which is as
-    // well.
+    // The socket's buffer is empty, so these few bytes are written at once; a closed tool is harmless.
     [[maybe_unused]] const ssize_t sent =
         ::send(admission.socket.fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
     refuse(admission.socket, admission.text(), why);
@@ -45,8 +44,8 @@ size_t Admissions::tools_of(uint32_t uid) const {
         services_.peers.all(), [&](const PeerPtr& peer) { return is_tool(peer->kind) && peer->uid == uid; }));
 }
 
-/// The group of a tool whose credential is valid. Over TCP the kernel vouches for the user alone. The
-/// system's database is not asked: that can take long, and all would wait.
+/// The group of a tool whose credential is valid. Over TCP the kernel reports only the user. The system's
+/// database is not queried: that can take long, and would block the server.
 uint32_t Admissions::proved_group(const Admission& admission) {
     const ConnectRequest& wanted = admission.request;
     const auto& kernel = admission.socket.credentials;
@@ -92,7 +91,7 @@ Result<void> Admissions::check_tool(Admission& admission) {
     if (nspace == nullptr) return {};
     if (!nspace->synthetic) return Error{PMIX_ERR_EXISTS, "its namespace is that of a job"};
     if (client != nullptr && client->finalized) {
-        // It has said goodbye and comes again, faster than we have seen the end of its first connection.
+        // It has finalized and connects again before the end of its first connection was detected.
         if (const PeerPtr old = client->peer) services_.drop(old);
         services_.forget_tool(proc);
         return {};

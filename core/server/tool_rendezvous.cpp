@@ -54,7 +54,7 @@ Result<void> Server::open_to_tools(InfoView info) {
     ToolPolicy policy;
     policy.system = info.is_true(PMIX_SERVER_SYSTEM_SUPPORT);
     const bool session = info.is_true(PMIX_SERVER_SESSION_SUPPORT);
-    // A launcher is there for others to connect to.
+    // A launcher exists to accept connections.
     const bool tools = info.is_true(PMIX_SERVER_TOOL_SUPPORT) || runtime_.role() == Runtime::Role::Tool;
     policy.allowed = tools || session || policy.system;
     policy.remote = info.is_true(PMIX_SERVER_REMOTE_CONNECTIONS);
@@ -79,7 +79,7 @@ Result<void> Server::open_to_tools(InfoView info) {
     runtime_.store().post(runtime_.self(), PMIX_INTERNAL, PMIX_SERVER_URI, *uri);
 
     Log& log = runtime_.registry().log("ptl");
-    // The files by this server's own name or number. A file of another living server is left alone.
+    // The files named by this server's name or process ID. A file of another living server is not replaced.
     const auto offer = [&](const std::string& path) {
         if (auto made = rendezvous_files_->add(path); !made)
             MUSTER_LOG(log, Warning, "%s", made.error().text.c_str());

@@ -31,9 +31,9 @@ class JobEnvironments {
     pmix_status_t add(const char* nspace, InfoView info);
     void forget(const char* nspace);
 
-    /// Appends the job's variables. `env`: what the process has already, may be null; PMIX_ADD_ENVAR does not
-    /// replace that. `locks`: false in a child of fork(), which has no other threads, and where one of the
-    /// parent's may have held the lock.
+    /// Appends the job's variables. `env`: the existing variables of the process, may be null; PMIX_ADD_ENVAR
+    /// does not replace them. `locks`: false in a child of fork(), which has no other threads, and where one
+    /// of the parent's may have held the lock.
     void apply(const char* nspace, const char* const* env,
                std::vector<std::pair<std::string, std::string>>& variables,
                bool locks) const MUSTER_NO_THREAD_SAFETY_ANALYSIS;
@@ -50,7 +50,7 @@ class JobEnvironments {
     TextMap<std::vector<Variable>> by_nspace_ MUSTER_GUARDED_BY(lock_);
 };
 
-/// Takes what setup_application gave on the launcher's node.
+/// Applies the results of setup_application on the launcher's node.
 pmix_status_t setup_local_support(Runtime& runtime, JobEnvironments& environments, JobNetworks& networks,
                                   const char* nspace, InfoView info);
 
@@ -58,7 +58,7 @@ pmix_status_t setup_local_support(Runtime& runtime, JobEnvironments& environment
 /// (PMIx_server_collect_inventory). `topology`: hwloc's XML, empty for none.
 pmix_status_t collect_inventory(Runtime& runtime, InfoView directives, const std::string& topology,
                                 Info& inventory);
-/// Takes inventories in (PMIx_server_deliver_inventory); entries that are not ours are passed over.
+/// Stores inventories (PMIx_server_deliver_inventory); entries of other libraries are skipped.
 pmix_status_t deliver_inventory(Runtime& runtime, InfoView info);
 
 /// The job data of the namespaces of `procs`, packed for another server: a byte object for each namespace

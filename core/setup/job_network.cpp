@@ -17,11 +17,11 @@
 namespace muster {
 namespace {
 
-// Numbers below are left to the host, whose fabrics share the attribute.
+// Lower numbers are reserved for the host, whose fabrics share the attribute.
 constexpr size_t kFirstFabric = size_t{1} << 16;
 
-/// A map as the host gave it: text, or bytes in one of the compressed forms. `decoded` keeps what had to be
-/// decoded.
+/// A map as provided by the host: text, or bytes in one of the compressed forms. `decoded` keeps decoded
+/// text.
 Result<ByteView> map_of(const pmix_value_t* value, std::string& decoded) {
     if (value == nullptr) return ByteView{};
     if (value->type == PMIX_REGEX2) {

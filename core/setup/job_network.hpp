@@ -24,16 +24,16 @@ class JobNetworks {
     /// network here that could not (its code); then nothing stays reserved.
     Result<void> allocate(const char* nspace, InfoView directives, Info& result);
 
-    /// PMIx_server_setup_local_support: adds variables of the job's processes to `environment`, and gives the
-    /// rest to the store (when the job is registered, if that comes later).
+    /// PMIx_server_setup_local_support: adds variables of the job's processes to `environment`, and passes
+    /// the rest to the store (at the registration of the job, if that is later).
     Result<void> setup_local(const char* nspace, InfoView info, Info& environment);
     /// A job has been registered.
     void registered(const char* nspace);
     /// It has ended.
     void forget(const char* nspace);
 
-    /// Number under which the fabric that the directives select is known, with its description in `result`.
-    /// PMIX_ERR_NOT_SUPPORTED where there is none.
+    /// Index of the fabric that the directives select, with its description in `result`.
+    /// PMIX_ERR_NOT_SUPPORTED if there is none.
     Result<void> register_fabric(InfoView directives, Info& result);
     /// The refreshed description. PMIX_ERR_NOT_FOUND for a number that register_fabric did not give.
     Result<void> update_fabric(size_t index, Info& result);

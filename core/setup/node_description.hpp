@@ -32,8 +32,8 @@ class NodeDescription {
 
     /// Without a source nothing is offered. Before the loop runs.
     void set_source(Source source) { source_ = std::move(source); }
-    /// Whether the request is for a text that its process may have: it runs as this server's user, so that it
-    /// learns no more than it could see, and is confined to the same resources (cgroup) as this server.
+    /// Whether the process may get the requested text: it runs as this server's user, so that it gets no data
+    /// beyond its rights, and is confined to the same resources (cgroup) as this server.
     bool offers(const GetRequest& request) const;
     /// Answers a request that offers() is true of; PMIX_ERR_NOT_FOUND where hwloc cannot describe the node.
     /// `done` is called once, not necessarily within the call.
@@ -41,12 +41,12 @@ class NodeDescription {
 
     /// The host shares its topology: each job has it with its data. Before the loop runs.
     void share_with_jobs(Source source) { job_source_ = std::move(source); }
-    /// The first process of the job connects: where jobs are to have the topology, and the host has not given
-    /// it, the job's data have it from now on.
+    /// The first process of the job connects: adds the topology to the job's data, if requested and not
+    /// provided by the host.
     void describe(Namespace& nspace, Gds& store);
 
   private:
-    /// The text, or null where there is none.
+    /// The text, or null if there is none.
     using OnText = std::function<void(const std::string* text)>;
     struct Form {
         std::optional<std::string> text;

@@ -83,7 +83,7 @@ void add_job_data(Exchange& exchange, const std::vector<pmix_proc_t>& procs, Pac
 // --- the server's side ---
 
 void Connections::add(std::vector<pmix_proc_t> participants) {
-    // Sets whose namespaces have all gone can be forgotten.
+    // Sets whose namespaces are all deregistered can be dropped.
     std::erase_if(sets_, [&](const std::vector<pmix_proc_t>& set) {
         return std::ranges::none_of(
             set, [&](const pmix_proc_t& proc) { return namespaces_.find(proc.nspace) != nullptr; });

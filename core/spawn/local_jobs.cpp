@@ -107,7 +107,7 @@ pmix_status_t status_of_errno(int error) {
     }
 }
 
-/// The owner of what posix_spawn wants.
+/// The owner of posix_spawn's arguments.
 struct SpawnPlan {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -156,7 +156,7 @@ void LocalJobs::spawn(Info job_info, Apps apps, const HostDone& done) {
     done(std::move(answer));
 }
 
-/// Makes the job known to our own server, so that its processes may come back, and starts them.
+/// Registers the job with this process's own server, so that its processes may connect back, and starts them.
 pmix_status_t LocalJobs::start(Job& job, const Info& job_info, const Apps& apps) {
     size_t size = 0;
     for (size_t i = 0; i < apps.size(); ++i)
@@ -270,7 +270,7 @@ void LocalJobs::look_at(Job& job, Child& child) {
         if (!child.pidfd) watch(job, child);
         return;
     }
-    // A process whose host waits for all its children takes the status from us.
+    // A host that waits for all its children may consume the status.
     ended(job, child, got < 0 ? 0 : status);
 }
 

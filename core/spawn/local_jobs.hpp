@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Jobs that the library itself starts, on this machine, for a launcher that has neither a server nor a host
-// to ask: mostly one process, an intermediate launcher that comes back as a tool (Standard: Launching
+// to ask: usually one process, an intermediate launcher that connects back as a tool (Standard: Launching
 // Applications with Tools, Indirect launch). On the loop.
 #pragma once
 
@@ -38,9 +38,9 @@ class LocalJobs {
     LocalJobs(const LocalJobs&) = delete;
     ~LocalJobs() { close(); }
 
-    /// Starts the programs. Their standard output and error are ours. The answer has the namespace;
-    /// PMIX_ERR_NOT_SUPPORTED where a directive that is required, or that must not be left out, cannot be
-    /// followed, PMIX_ERR_JOB_EXE_NOT_FOUND and the like where a program cannot be started.
+    /// Starts the programs with the standard output and error of this process. The answer has the namespace;
+    /// PMIX_ERR_NOT_SUPPORTED if a required or essential directive cannot be honoured,
+    /// PMIX_ERR_JOB_EXE_NOT_FOUND and similar codes if a program cannot be started.
     void spawn(Info job_info, Apps apps, const HostDone& done);
 
     /// The launcher ends. Tools that it started see it by PMIX_KEEPALIVE_PIPE, other programs are ended, but

@@ -70,18 +70,18 @@ void spawn(Exchange& exchange, Forwarding& forwarding, LocalJobs* local, Info jo
             *client, std::move(message),
             [&exchange, &forwarding, output, server = client->server()](Unpacker& in, HostAnswer& answer) {
                 if (!in.string(answer.nspace) || answer.status != PMIX_SUCCESS) return;
-                // Its output follows behind this answer.
+                // Its output follows this answer.
                 if (output) forwarding.puller().spawned(answer.nspace, *output, server);
                 if (in.at_end()) return;
                 const auto stored = exchange.store().unpack_job(answer.nspace.c_str(), in);
-                // The job runs all the same; what is missing is fetched when it is asked for.
+                // The job runs nevertheless; missing data is fetched on request.
                 if (!stored)
                     MUSTER_LOG(exchange.log(), Error, "job data of %s: %s", answer.nspace.c_str(),
                                stored.error().text.c_str());
             },
             std::move(done));
     } else if (Host* host = exchange.host()) {
-        // A launcher without a host starts itself what it is asked to.
+        // A launcher without a host starts the job itself.
         if (local != nullptr && host->module().spawn == nullptr)
             return local->spawn(std::move(job_info), std::move(apps), done);
         spawn_by_host(*host, Caller::host(exchange.runtime()), std::move(job_info), std::move(apps),
@@ -119,7 +119,7 @@ void handle_spawn(Exchange& exchange, Host& host, Forwarder& forwarder, const Re
                 }
             }
             peer->reply(tag, std::move(reply));
-            // Behind the answer: whose output comes, and how it is to look, the tool knows from that.
+            // After the answer: it tells the tool the job and the style of the output.
             if (answer.status == PMIX_SUCCESS) forwarder.spawned(peer, answer.nspace, unasked);
         });
 }

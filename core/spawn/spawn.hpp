@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// PMIx_Spawn: the request to the host, and the job data of what was started on the way back (Standard:
-// Process Management). On the loop.
+// PMIx_Spawn: the request to the host, and the job data of the started job in the reply (Standard: Process
+// Management). On the loop.
 #pragma once
 
 #include <pmix_common.h>

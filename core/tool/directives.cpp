@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading what a tool asks for: see directives.hpp.
+// Parsing the directives of a tool: see directives.hpp.
 #include "core/tool/directives.hpp"
 
 #include "core/client/connector.hpp"
@@ -12,7 +12,7 @@ Error wrong(const char* key) {
     return {PMIX_ERR_BAD_PARAM, std::string("the value of ") + key + " is of the wrong type"};
 }
 
-/// A text attribute; an error where it is there and is no text.
+/// A text attribute; an error if it is present and not a text.
 Result<void> read_text(InfoView info, const char* key, std::string& out) {
     const pmix_value_t* value = info.value(key);
     if (value == nullptr) return {};

@@ -14,7 +14,7 @@
 
 namespace muster {
 
-/// Which server is wanted, and how long we try.
+/// The requested server, and the time limit.
 struct ToolDirectives {
     std::string attachment_file;
     std::string uri;        ///< "nspace.rank;transport", or "file:PATH"

@@ -89,7 +89,7 @@ void Tool::serve(Peers& peers, const std::string& uri) {
     peers.on_arrival([this](const PeerPtr&) { look_for_servers(); });
 }
 
-/// Ends the waits for servers that are there.
+/// Ends the waits for servers that have connected.
 void Tool::look_for_servers() {
     for (auto it = waiting_.begin(); it != waiting_.end();) {
         pmix_status_t status = client_.set_primary(it->server);
@@ -110,7 +110,7 @@ void Tool::choose_server(const pmix_proc_t& server, bool wait, std::optional<mil
     const pmix_status_t status = client_.set_primary(server);
     if (status == PMIX_SUCCESS) return done({status, {}});
     if (const Peers* own = own_peers_) {
-        // It has come to us: now it is we who go there.
+        // It has connected to this process: now this process connects to it.
         if (const std::string uri = own->uri_of(server); !uri.empty()) return done({PMIX_ERR_NOT_FOUND, uri});
     }
     if (!wait) return done({status, {}});
@@ -222,7 +222,7 @@ Result<Tool::Candidate> Tool::named(const ToolDirectives& wanted, const std::str
             auto found = read(path);
             if (found) return found;
             last = found.error();
-            MUSTER_LOG(log(), Info, "%s", last.text.c_str());  // the last one is the caller's to say
+            MUSTER_LOG(log(), Info, "%s", last.text.c_str());  // the caller reports the last one
         }
     }
     return last;
@@ -276,7 +276,7 @@ Result<Tool::Outcome> Tool::reach(const Candidate& candidate, milliseconds limit
             // The server's security modes are unavailable here; it may still accept another.
             contact.security.clear();
         } else if (greeted.status() == PMIX_ERR_INVALID_CRED && !attempt.security.empty()) {
-            // It does not take this proof of who we are, and may take the next.
+            // It does not accept this credential, and may accept the next.
             refused.insert(attempt.security);
             contact.security = other_security(runtime_.registry(), contact.security, refused);
             if (contact.security.empty()) return greeted.error();
@@ -298,7 +298,7 @@ Result<Tool::Outcome> Tool::retrying(const ToolDirectives& wanted,
         bool answered = false;
         if (auto found = find(); !found) {
             error = found.error();
-            // Waiting changes neither the arguments nor whose file it is.
+            // Waiting changes neither the arguments nor the owner of the file.
             if (error.code == PMIX_ERR_BAD_PARAM || error.code == PMIX_ERR_NOT_SUPPORTED ||
                 error.code == PMIX_ERR_NO_PERMISSIONS)
                 return unreachable(error);
@@ -367,7 +367,8 @@ Result<Tool::Outcome> Tool::rendezvous(const ToolDirectives& wanted) {
             MUSTER_LOG(log(), Info, "%s", found.error().text.c_str());
         }
     }
-    // A tool that started us may have left a file of its own there; where there is none it waits for ours.
+    // The tool that started this process may have left its own file there; if there is none, it waits for
+    // this process's file.
     if (const char* path = secure_getenv("PMIX_LAUNCHER_RNDZ_FILE"); path != nullptr && *path != '\0') {
         auto found = read(path);
         if (found || found.status() != PMIX_ERR_NOT_FOUND)
@@ -483,7 +484,7 @@ void Tool::watch_parent(int fd) {
 }
 
 Result<void> Tool::obey_parent() {
-    // Removed, so that what we start does not think itself meant.
+    // Removed, so that child processes do not use it.
     const auto take = [](const char* name) {
         const char* value = secure_getenv(name);
         std::string text = value == nullptr ? "" : value;

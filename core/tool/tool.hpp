@@ -47,9 +47,9 @@ class Tool {
     /// A further connection. The server is given back; one that was named and that we are connected to
     /// already is a success. PMIX_ERR_UNREACH where there is no new one.
     Result<pmix_proc_t> attach(const ToolDirectives& wanted);
-    /// Makes a server that we are connected to the primary one, now or, where `wait` says so, when it is
-    /// there: PMIX_ERR_NOT_FOUND, PMIX_ERR_TIMEOUT after the limit. A launcher that has come to us is
-    /// connected to by its own URI. Blocks.
+    /// Makes a connected server the primary one, at once or, with `wait`, when it has connected:
+    /// PMIX_ERR_NOT_FOUND, PMIX_ERR_TIMEOUT after the limit. For a launcher that has connected to this
+    /// process, it connects to the launcher's own URI. Blocks.
     pmix_status_t set_server(const pmix_proc_t& server, bool wait,
                              std::optional<std::chrono::milliseconds> limit);
 
@@ -91,7 +91,7 @@ class Tool {
     Events& events_;
     Client& client_;
     const std::string* own_uri_ = nullptr;    ///< of the server role; set before own_peers_
-    std::atomic<Peers*> own_peers_{nullptr};  ///< of the server role; null while there is none
+    std::atomic<Peers*> own_peers_{nullptr};  ///< of the server role; null if there is none
     ToolIdentity identity_;
     const std::string command_line_;
     Mutex attaching_;  // one attempt at a time
@@ -105,7 +105,7 @@ class Tool {
     };
     std::list<Waiting> waiting_;
     bool has_job_data_ = false;   ///< of our own namespace, from a server
-    bool asks_job_data_ = false;  ///< who connects now asks for it, too; guarded by attaching_
+    bool asks_job_data_ = false;  ///< a concurrent connect also requests it; guarded by attaching_
     pmix_proc_t parent_{};
     UniqueFd parent_pipe_;
     std::unique_ptr<Watch> parent_watch_;

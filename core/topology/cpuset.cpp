@@ -47,7 +47,7 @@ Result<Bitmap> parse_unit_list(std::string_view text) {
             text.remove_prefix(1);
             unsigned end = 0;
             if (text.empty()) {
-                last = -1;  // hwloc's word for "without end"
+                last = -1;  // hwloc's notation of an infinite set
             } else if (!take_unit(text, end) || end < first) {
                 return malformed;
             } else {

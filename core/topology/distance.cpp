@@ -44,7 +44,7 @@ int usefulness(hwloc_obj_t device) {
     }
 }
 
-// Whether another name of the same GPU, that is asked for too, stands for it.
+// Whether another requested name of the same GPU represents it.
 bool stood_in_for(hwloc_obj_t device, pmix_device_type_t types) {
     const int own = usefulness(device);
     if (own == 0 || !device->parent || device->parent->type != HWLOC_OBJ_PCI_DEVICE) return false;
@@ -137,7 +137,7 @@ bool has_bus_id(hwloc_obj_t device, const char* wanted) {
     return strcasecmp(text, wanted) == 0 || (at.domain == 0 && strcasecmp(text + 5, wanted) == 0);
 }
 
-/// The device that is called so in any way; null for none.
+/// The device with this name in any form; null for none.
 hwloc_obj_t find_device(hwloc_topology* topology, const std::string& wanted, const std::string& hostname) {
     hwloc_obj_t device = nullptr;
     while ((device = hwloc_get_next_osdev(topology, device)) != nullptr) {

@@ -15,7 +15,7 @@ struct hwloc_topology;
 
 namespace muster {
 
-/// Which devices are asked for.
+/// The requested devices.
 struct DeviceFilter {
     pmix_device_type_t types = 0;      ///< bits of PMIX_DEVTYPE_*; 0 asks for all
     std::vector<std::string> devices;  ///< names or uuids; empty asks for all
@@ -37,9 +37,9 @@ struct DeviceDistance {
 
 /// Distances to the devices of `topology` from `units`, in the order of the topology. A GPU is listed once,
 /// under the name that programs compute with (cuda0 before renderD128 before card0). `hostname` is the
-/// node's, for the uuids of devices that have none of their own. PMIX_ERR_NOT_FOUND when no device fits.
-/// From an origin: as from the units that are local to it, and 0 for what is on the same PCI bus; `units` may
-/// be null. PMIX_ERR_NOT_FOUND, too, when it is not there.
+/// node's, for the uuids of devices without one. PMIX_ERR_NOT_FOUND when no device fits. From an origin: as
+/// from the units that are local to it, and 0 for what is on the same PCI bus; `units` may be null.
+/// PMIX_ERR_NOT_FOUND, too, when it is not there.
 Result<std::vector<DeviceDistance>> device_distances(hwloc_topology* topology, const hwloc_bitmap_s* units,
                                                      const DeviceFilter& filter, const std::string& hostname);
 

@@ -14,14 +14,14 @@
 namespace muster {
 namespace {
 
-// Far above what the largest machines need; a bound on what a peer or a file can make us parse.
+// Far above the needs of the largest machines; a limit on the XML of a peer or a file.
 constexpr size_t kMaxXml = size_t{64} << 20;
 
 Error hwloc_error(const std::string& what) {
     return {errno == ENOMEM ? PMIX_ERR_NOMEM : PMIX_ERR_NOT_AVAILABLE, what + ": " + std::strerror(errno)};
 }
 
-/// hwloc looks at few of its allocations: a machine takes some 100 KiB.
+/// hwloc checks few of its allocations: a machine takes about 100 KiB.
 constexpr size_t kOfHwloc = size_t{4} << 20;
 
 Error no_memory() {
@@ -39,7 +39,7 @@ bool is_hwloc_source(const char* source) {
 
 Result<Topology> Topology::load(Handle topology, const std::string& whence) {
     // I/O devices are kept for the distances. The "gl" plugin opens X displays, which a library must not do.
-    // The "pci" plugin leaks, and finds on Linux what hwloc finds without it.
+    // The "pci" plugin leaks, and finds nothing on Linux that hwloc does not find without it.
     for (const char* plugin : {"gl", "pci"}) {
         hwloc_topology_set_components(topology.get(), HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, plugin);
     }
@@ -144,7 +144,7 @@ void NodeTopology::reset() {
 Result<hwloc_topology*> NodeTopology::find() {
     if (topology_) return topology_->get();
     if (origins_.xml) {
-        // XML that cannot be read is no reason to fail: the machine itself is here to be looked at.
+        // Unreadable XML is not an error: the machine itself can be discovered.
         if (auto xml = origins_.xml()) {
             if (auto loaded = Topology::from_xml(*xml)) {
                 topology_.emplace(std::move(*loaded));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The hardware of a node, as hwloc describes it: where a description comes from, and who owns it.
+// The hardware of a node, as described by hwloc: the source and the owner of a description.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ bool is_hwloc_source(const char* source);
 /// A loaded description. Read-only, so any thread may read it.
 class Topology {
   public:
-    /// Looks at this machine (some milliseconds).
+    /// Discovers this machine (some milliseconds).
     static Result<Topology> discover();
     /// Reads hwloc's XML (its version 1 or 2) of this machine, as a server hands it to its clients.
     static Result<Topology> from_xml(const std::string& xml);
@@ -58,12 +58,12 @@ class NodeTopology {
     };
 
     void set_origins(Origins origins);
-    /// Copies what the host brought along (PMIX_TOPOLOGY2): hosts free it with the rest of what they gave to
+    /// Copies the host's topology (PMIX_TOPOLOGY2): hosts free it with their other arguments of
     /// PMIx_server_init (PRRTE). If the copy fails, nothing changes.
     Result<void> provide(hwloc_topology* topology);
-    /// The topology, or why there is none. It lives until reset().
+    /// The topology, or the reason why there is none. It lives until reset().
     Result<hwloc_topology*> get();
-    /// The XML form of what get() gives.
+    /// The XML form of get()'s result.
     Result<std::string> xml(bool version_1 = false);
     /// Forgets the topology; the origins stay.
     void reset();
