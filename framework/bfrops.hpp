@@ -54,26 +54,26 @@ class Bfrops {
     virtual pmix_status_t pack(Bytes& out, BufferType buffer_type, const void* values, int32_t n,
                                pmix_data_type_t type) const = 0;
 
-    /// Appends one item of PMIX_KVAL or PMIX_BUFFER without the bytes at its end that stand in the value as
-    /// they do on the wire: `*rest`, which belong behind it, and may be none. Errors as pack().
+    /// Appends one item of PMIX_KVAL or PMIX_BUFFER without the bytes at its end whose form in memory and on
+    /// the wire is the same: `*rest`, which follow the item, and may be empty. Errors as pack().
     virtual pmix_status_t pack_all_but(ByteView* rest, Bytes& out, BufferType buffer_type, const void* value,
                                        pmix_data_type_t type) const = 0;
 
     /// Reads one item of `type` into `values`, an array with room for `*n` elements of raw memory.
-    /// `*n` becomes the number that was read; what they own is malloc'ed and the caller's.
+    /// `*n` becomes the number of elements read; their memory is malloc'ed and owned by the caller.
     /// PMIX_ERR_UNPACK_INADEQUATE_SPACE when the item holds more: the first `*n` are read, and are the
     /// caller's, but `in` is where it was, so that the item can be read again with more room. *n is 0 after
     /// any other failure.
     virtual pmix_status_t unpack(ByteReader& in, BufferType buffer_type, void* values, int32_t* n,
                                  pmix_data_type_t type) const = 0;
 
-    /// The same for bytes that the caller vouches for (what an application unpacks on its own account). Only
-    /// here are topologies loaded: hwloc's reader of XML may crash on bad input, so from a peer a topology
-    /// reads as an empty one. That of this node is known anyway.
+    /// The same for bytes that the caller trusts (an application's own unpacking). Only this function loads
+    /// topologies: hwloc's reader of XML may crash on bad input, so a topology from a peer is read as an
+    /// empty one. The topology of this node is known anyway.
     virtual pmix_status_t unpack_trusted(ByteReader& in, BufferType buffer_type, void* values, int32_t* n,
                                          pmix_data_type_t type) const = 0;
 
-    /// Reads one item whole: `*values` becomes a malloc'ed array (null for none) of `*n` elements, the
+    /// Reads one complete item: `*values` becomes a malloc'ed array (null for none) of `*n` elements, the
     /// caller's. Not for types without an array form (PMIX_KVAL, PMIX_BUFFER, PMIX_REGEX).
     virtual pmix_status_t unpack_array(ByteReader& in, BufferType buffer_type, void** values, int32_t* n,
                                        pmix_data_type_t type) const = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A component and what it is given: see component.hpp.
+// A component and its host table: see component.hpp.
 #include "framework/component.hpp"
 
 #include <algorithm>

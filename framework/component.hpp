@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One component as the registry keeps it: what is known of it, how far it has come, and what it is given.
-// Loop thread, or before the loop starts, unless it says otherwise.
+// One component in the registry: its data, its state, and its host table. Loop thread, or before the loop
+// starts, unless noted otherwise.
 #pragma once
 
 #include <memory>
@@ -49,7 +49,7 @@ struct Component {
 /// A parameter of a component, whose descriptor stays.
 ParameterDefinition definition_of(const muster_component_t& component, const muster_param_t& param);
 
-/// Sets the parameters of a component that is not opened yet, as the attributes of the init call say.
+/// Sets the parameters of a component that is not opened yet from the attributes of the init call.
 void set_by_attributes(const muster_component_t& component, const std::vector<InitAttribute>& attributes,
                        Parameters& parameters);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gds: the data store. Keeps job-level data (sessions, jobs, applications, nodes, processes) and what
-// processes posted, and answers look-ups on any thread without the progress thread. Nothing above may assume
-// where a value lives: values are seen through a visitor while the store holds them, and what can be derived
-// (node of a rank, local rank, peers) is computed from the maps, not stored per rank. C++ interface, locked
-// to this version of the library.
+// processes posted, and answers lookups on any thread without the progress thread. Callers must not assume
+// the location of a value: a visitor accesses values while the store holds them, and derived values (node of
+// a rank, local rank, peers) is computed from the maps, not stored per rank. C++ interface, locked to this
+// version of the library.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ class Preg;
 
 /// One question to the store.
 struct Lookup {
-    /// Which realm of information is meant. Auto follows the Standard's rules for reserved keys: the realm
+    /// The realm of information. Auto follows the Standard's rules for reserved keys: the realm
     /// that the key belongs to, of the process that is named; other keys are the process's own posted data.
     enum class Realm : uint8_t { Auto, Session, Job, App, Node, Proc };
 
@@ -38,12 +38,12 @@ struct Lookup {
     const char* hostname = nullptr;  ///< Realm::Node
     pmix_scope_t scope = PMIX_SCOPE_UNDEF;  ///< posted data only of this scope; UNDEF: any
     InfoView qualifiers;                    ///< entries that must match those the value was put with
-    bool pin = false;  ///< keep what is derived too, so that it is `stable` (PMIX_GET_POINTER_VALUES)
+    bool pin = false;  ///< also keep derived values, so that they are `stable` (PMIX_GET_POINTER_VALUES)
 };
 
-/// A value that was found. `stable`: it stays where it is until its namespace goes away or the key is posted
-/// again or removed, so that a pointer to it may be given out (PMIX_GET_POINTER_VALUES); else it is gone
-/// after the visit.
+/// A value that was found. `stable`: it keeps its address until its namespace is deregistered or the key is
+/// posted again or removed, so that a pointer to it may be returned (PMIX_GET_POINTER_VALUES); otherwise it
+/// is invalid after the visit.
 struct Found {
     const char* key;
     const pmix_value_t& value;
@@ -67,14 +67,14 @@ struct StoreContext {
     WireFormat format;         ///< in which values are kept that have parts of their own; may be empty
 };
 
-/// One fact of a job, as a client of this node is to know it. `of`: application number, index of the node in
+/// One value of a job for a client of this node. `of`: application number, index of the node in
 /// the job's map, or rank; 0 for sessions and jobs.
 struct JobFact {
     Lookup::Realm realm;
     uint32_t of;
     const char* key;
     const pmix_value_t& value;
-    /// Known by register_resources or of a session that other jobs share, and gone when that is deregistered.
+    /// From register_resources or a session that other jobs share, and removed when that is deregistered.
     bool resource = false;
 };
 using JobFactVisitor = std::function<void(const JobFact&)>;
@@ -82,7 +82,7 @@ using JobFactVisitor = std::function<void(const JobFact&)>;
 /// The data that a process needs to attach a segment.
 struct SegmentOffer {
     pmix_proc_t self{};          ///< the process; the segment must be its namespace's
-    std::optional<uid_t> owner;  ///< whose the segment has to be: the server's user
+    std::optional<uid_t> owner;  ///< the required owner of the segment: the server's user
     UniqueFd fd;
 };
 
@@ -102,18 +102,18 @@ class Gds {
     virtual Result<void> register_job(const char* nspace, int32_t nlocalprocs, InfoView info) = 0;
     /// Session-level data that belongs to no job (PMIx_server_register_resources).
     virtual Result<void> register_resources(InfoView info) = 0;
-    /// Removes it again, as PMIx_server_deregister_resources says. Returns whether there was anything.
+    /// Removes it again (PMIx_server_deregister_resources). Returns whether anything was removed.
     virtual bool deregister_resources(InfoView info) = 0;
-    /// Client: drops its copies of what the host has deregistered so; the server is asked for the rest.
+    /// Client: drops its copies of deregistered data; the server is asked for the rest.
     virtual void forget_resources(InfoView info) = 0;
-    /// A session, with what the host says of it and its nodes (PMIx_server_register_session). Changes nothing
-    /// where the session is known, be it from a job's data.
+    /// A session, with the host's data about it and its nodes (PMIx_server_register_session). No effect if
+    /// the session is known, also from a job's data.
     virtual Result<void> register_session(uint32_t id, InfoView info) = 0;
     /// Forgets the data of a session; its jobs stay.
     virtual void deregister_session(uint32_t id) = 0;
     /// Posts or replaces one value of a process. Rank WILDCARD: job level, any attribute of register_job.
-    /// Qualified values (PMIX_QUALIFIED_VALUE) are kept beside the unqualified. LOCAL and REMOTE values of
-    /// one key are kept apart, GLOBAL (and UNDEF) counts as both, INTERNAL as neither.
+    /// Qualified values (PMIX_QUALIFIED_VALUE) are kept separately from the unqualified. LOCAL and REMOTE
+    /// values of one key are kept apart, GLOBAL (and UNDEF) counts as both, INTERNAL as neither.
     virtual pmix_status_t post(const pmix_proc_t& proc, pmix_scope_t scope, const char* key,
                                const pmix_value_t& value) = 0;
     /// Removes a key that a process posted, with its qualified values, for the readers that `scope` names
@@ -121,7 +121,7 @@ class Gds {
     virtual bool remove(const pmix_proc_t& proc, pmix_scope_t scope, const char* key) = 0;
     /// Forgets a job with all its processes posted.
     virtual void deregister(const char* nspace) = 0;
-    /// Forgets what is known of one process (a fresh copy follows).
+    /// Removes the data of one process (a new copy follows).
     virtual void forget(const pmix_proc_t& proc) = 0;
 
     // --- reading; any thread ---
@@ -131,7 +131,8 @@ class Gds {
     /// PMIX_ERR_EXISTS_OUTSIDE_SCOPE when it was posted, but not in the scope that was asked for.
     /// The visitor must not call the store.
     virtual pmix_status_t find(const Lookup& lookup, const Visitor& visit) const = 0;
-    /// Visits what a process posted, as seen from `view`. NOT_FOUND when it posted nothing (yet).
+    /// Visits the values that a process posted, visible from `view`. NOT_FOUND if it has posted nothing
+    /// (yet).
     virtual pmix_status_t find_posted(const pmix_proc_t& proc, View view, const Visitor& visit) const = 0;
 
     virtual bool knows(const char* nspace) const = 0;
@@ -151,29 +152,29 @@ class Gds {
 
     // --- job data between server and client; loop ---
 
-    /// Server: the body of the reply to a client's request for job data, behind the namespace
-    /// (docs/reference/wire.md 7.1). `compact`: the client is this library too, and gets the maps instead of
-    /// a blob for each rank.
+    /// Server: the body of the reply to a client's request for job data, after the namespace
+    /// (docs/reference/wire.md 7.1). `compact`: the client is also Muster, and gets the maps instead of a
+    /// blob for each rank.
     virtual pmix_status_t pack_job(const char* nspace, Packer& out, bool compact) const = 0;
-    /// Client: takes such a body in. The error says what was wrong with it.
+    /// Client: stores such a body. The error gives the reason of a refusal.
     virtual Result<void> unpack_job(const char* nspace, Unpacker& in) = 0;
 
     // --- sharing with the processes of this node (docs/explanation/store.md); loop, or before it runs ---
 
-    /// Name of the store that this one stands before: it keeps what this one does not. Empty for none.
+    /// Name of the store behind this one, which keeps the data that this one does not. Empty for none.
     virtual const char* behind() const { return ""; }
     /// Gives that store, before anything else is called; it outlives this one.
     virtual void stand_before(Gds& /*other*/) {}
-    /// The form of what is shared, as the handshake names it: both sides must mean the same. Empty where
-    /// nothing is.
+    /// The name of the shared form in the handshake: both sides must use the same. Empty if nothing is
+    /// shared.
     virtual std::string shared_form() const { return {}; }
-    /// Server: the descriptor of what clients of this namespace map; stays the store's.
-    /// PMIX_ERR_NOT_SUPPORTED where nothing is shared, PMIX_ERR_NOT_FOUND for a namespace that is not
-    /// registered; any other error means that clients have to be sent their job data.
+    /// Server: the descriptor that clients of this namespace map; owned by the store. PMIX_ERR_NOT_SUPPORTED
+    /// if nothing is shared, PMIX_ERR_NOT_FOUND for a namespace that is not registered; any other error means
+    /// that job data must be sent to clients.
     virtual Result<int> share(const char* /*nspace*/) {
         return Error{PMIX_ERR_NOT_SUPPORTED, "this store shares nothing"};
     }
-    /// Client: maps it. After an error nothing has changed, and the server has to be asked.
+    /// Client: maps it. After an error nothing has changed, and the server must be asked.
     virtual Result<void> attach(SegmentOffer /*offer*/) {
         return Error{PMIX_ERR_NOT_SUPPORTED, "this store shares nothing"};
     }
@@ -181,8 +182,8 @@ class Gds {
     virtual pmix_status_t post_remote(const pmix_proc_t& proc, const char* key, const pmix_value_t& value) {
         return post(proc, PMIX_REMOTE, key, value);
     }
-    /// Server: visits the data that local clients get about a job, beside what follows from its map; the
-    /// map is given to `with_map` before. PMIX_ERR_INVALID_NAMESPACE, PMIX_ERR_NOT_SUPPORTED. The visitors
+    /// Server: visits the data that local clients get about a job, except values derived from its map; the
+    /// map is passed to `with_map` first. PMIX_ERR_INVALID_NAMESPACE, PMIX_ERR_NOT_SUPPORTED. The visitors
     /// must not call the store.
     virtual pmix_status_t describe_job(
         const char* /*nspace*/, const std::function<void(const JobMap&, uint32_t own_node)>& /*with_map*/,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The parameters that belong to no component: those of the library's roles and services. They stand in one
-// table, so that pmix_info knows them without core/.
+// The parameters that belong to no component: those of the library's roles and services. They are in one
+// table, so that pmix_info has them without core/.
 #pragma once
 
 #include "framework/parameters.hpp"

@@ -68,7 +68,7 @@ std::string folder_of(const std::string& path) {
     return path.substr(0, std::max<size_t>(path.rfind('/'), 1));
 }
 
-/// Which file it is, under whatever name.
+/// The identity of the file, independent of its name.
 struct FileId {
     dev_t device = 0;
     ino_t number = 0;
@@ -87,14 +87,14 @@ bool beside_library(std::string_view folder) {
     return folder == install_paths().components;
 }
 
-/// Why what has this status is passed over.
+/// The reason for skipping a file with this status.
 Result<void> examine_status(const std::string& path, const struct stat& status) {
     const std::string why = why_not_trusted(status);
     if (why.empty()) return {};
     return Error{PMIX_ERR_NO_PERMISSIONS, path + " is passed over: it " + why + kCure};
 }
 
-/// Why a folder is passed over. `status` is the folder's.
+/// The reason for skipping a folder. `status` is the folder's.
 Result<void> examine_folder(const std::string& folder, const struct stat& status) {
     if (!beside_library(folder)) {
         if (Result<std::string> real = trusted_path(folder, Trust::Usual); !real.ok())
@@ -103,8 +103,7 @@ Result<void> examine_folder(const std::string& folder, const struct stat& status
     return examine_status(folder, status);
 }
 
-/// The names in a folder; none where it cannot be read, or is one of those that were `seen` under another
-/// name.
+/// The names in a folder; none if it cannot be read, or was `seen` under another name.
 template <class Take>
 void each_entry(const std::string& folder, std::vector<FileId>& seen, std::vector<std::string>& passed_over,
                 const Take& take) {
@@ -125,7 +124,7 @@ void each_entry(const std::string& folder, std::vector<FileId>& seen, std::vecto
 }
 
 /// The path to open, which is one that only trusted users can change (trusted_path.hpp). `status` is the
-/// file's. Opening what is no file could take for ever.
+/// file's. Opening a non-file could block forever.
 Result<std::string> examine(const std::string& path, const struct stat& status) {
     if (!S_ISREG(status.st_mode)) return refused(path, "it is not a regular file");
     const std::string folder = folder_of(path);
@@ -144,7 +143,7 @@ Result<std::string> examine(const std::string& path, const struct stat& status) 
     return path;
 }
 
-/// The library in which an address lies, as the dynamic linker knows it.
+/// The library that contains an address, according to the dynamic linker.
 const link_map* library_of(const void* address) {
     Dl_info info{};
     void* map = nullptr;
@@ -196,7 +195,7 @@ Result<void*> find_by_ltdl(const std::string& path, const std::string& symbol) {
     constexpr size_t kOfLtdl = size_t{64} << 10;
     if (!has_memory_for(kOfLtdl)) return Error{PMIX_ERR_NOMEM, "libltdl has no memory left"};
     const MutexLock guard(ltdl().lock);
-    // Counted by libltdl and never undone: what was opened stays open.
+    // Counted by libltdl and never undone: opened files stay open.
     if (!ltdl().ready && lt_dlinit() != 0) return Error{PMIX_ERR_INIT, "libltdl cannot be initialised"};
     ltdl().ready = true;
     lt_dladvise advise = nullptr;
@@ -211,7 +210,7 @@ Result<void*> find_by_ltdl(const std::string& path, const std::string& symbol) {
 
 /// Whether a file of a component holds the function itself and needs nothing that could be missing later.
 Result<void> is_whole(const std::string& path, const void* address) {
-    // The linker also looks into the libraries that the file needs.
+    // The linker also searches the libraries that the file needs.
     const link_map* library = library_of(address);
     if (library == nullptr || !same_file(library->l_name, path)) {
         return refused(path, "the function that it should export is another library's");
@@ -298,7 +297,7 @@ Result<void> check_descriptor(const muster_component_t* descriptor, std::string_
                                    (newer ? "; update the library, or rebuild the component against this one"
                                           : "; rebuild the component against this library"));
     }
-    // Everything up to `destroy` is there since 1.0.
+    // Everything up to `destroy` exists since 1.0.
     constexpr size_t kLeast = offsetof(muster_component_t, attributes);
     if (descriptor->struct_size < kLeast) {
         return refused(origin, "its descriptor has " + std::to_string(descriptor->struct_size) + " of " +

@@ -20,10 +20,10 @@ struct ComponentFile {
     std::string path;  ///< absolute
 };
 
-/// The component files of all frameworks, in the folders' order and by their names within a folder; what is
-/// in several folders comes several times. A folder that other users can change (base/trusted_path.hpp) is
-/// passed over, with one sentence in `passed_over`; a folder that is missing is passed over without one. Any
-/// thread.
+/// The component files of all frameworks, in the folders' order and by their names within a folder;
+/// components in several folders are listed several times. A folder that other users can change
+/// (base/trusted_path.hpp) is skipped, with one sentence in `passed_over`; a missing folder is skipped
+/// without one. Any thread.
 std::vector<ComponentFile> find_component_files(const std::vector<std::string>& folders,
                                                 std::vector<std::string>& passed_over);
 

@@ -10,7 +10,7 @@
 namespace muster {
 namespace {
 
-/// Bytes for which a part of its own costs less than a copy.
+/// Number of bytes from which a separate part costs less than a copy.
 constexpr size_t kWorthAPart = 512;
 
 struct Free {
@@ -57,7 +57,7 @@ Packer& Packer::guarded(Append&& append) {
     return *this;
 }
 
-/// Small ones are copied: a part of its own takes more than that.
+/// Small ones are copied: a separate part costs more.
 void Packer::append_elsewhere(size_t at, ByteView bytes) {
     if (bytes.size() < kWorthAPart && at == out_.size()) return out_.append(bytes);
     elsewhere_.push_back({at, bytes});
@@ -75,7 +75,7 @@ Packer& Packer::kval_in_place(const char* key, const pmix_value_t& value) {
 
 Packer& Packer::buffer_in_place(const Packer& content) {
     if (error_ != PMIX_SUCCESS) return *this;
-    // How much it is has to be known here; the bytes come in parts.
+    // The length must be known here; the bytes arrive in parts.
     const PackedBuffer buffer{content.format_.buffer_type, {nullptr, content.length()}};
     ByteView rest;
     error_ = format_.bfrops->pack_all_but(&rest, out_, format_.buffer_type, &buffer, PMIX_BUFFER);
@@ -142,7 +142,7 @@ bool Unpacker::item(void* value, pmix_data_type_t type) {
     const pmix_status_t status = format_.bfrops->unpack(in_, format_.buffer_type, value, &n, type);
     if (status == PMIX_SUCCESS) return n == 1 || fail(PMIX_ERR_UNPACK_FAILURE);
     if (status == PMIX_ERR_UNPACK_INADEQUATE_SPACE) {
-        // One was read, more are there: the peer does not keep to the protocol.
+        // One was read, more exist: the peer violates the protocol.
         if (type == PMIX_REGEX) {
             std::free(*static_cast<char**>(value));
         } else {

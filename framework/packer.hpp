@@ -13,7 +13,7 @@
 
 namespace muster {
 
-/// How one peer wants to be spoken to; negotiated at the handshake.
+/// The encoding of one peer; negotiated at the handshake.
 struct WireFormat {
     const Bfrops* bfrops = nullptr;  ///< lives as long as the registry
     BufferType buffer_type = BufferType::NonDescribed;
@@ -65,7 +65,7 @@ class Packer {
     Bytes take() { return std::move(out_); }
 
   private:
-    /// Bytes that belong behind the first `at` of out_.
+    /// Bytes to insert after the first `at` of out_.
     struct Elsewhere {
         size_t at;
         ByteView bytes;
@@ -130,12 +130,12 @@ class Unpacker {
         return part;
     }
     void count(const Unpacker& part) { in_.take_memory(part.memory_taken()); }
-    /// How much memory the arrays of this message may take; less where the encoding finds that its bytes
-    /// cannot be worth that much.
+    /// The memory limit of this message's arrays; lower if the encoding determines that its bytes cannot need
+    /// that much.
     void limit_memory(size_t bytes) { in_.limit_memory(bytes); }
     size_t memory_taken() const { return in_.memory_taken(); }
 
-    /// Passes over these bytes where they come next. False, and nothing is read, where others do.
+    /// Skips these bytes if they are next. False, without reading, otherwise.
     bool skip(ByteView packed);
 
     bool at_end() const { return in_.at_end(); }

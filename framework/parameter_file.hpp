@@ -12,7 +12,7 @@ namespace muster {
 
 /// A longer file is refused as a whole.
 inline constexpr size_t kMaxParameterFile = size_t{1} << 20;
-/// Longer names and values are complained about and passed over.
+/// Longer names and values are reported and skipped.
 inline constexpr size_t kMaxParameterName = 256;
 inline constexpr size_t kMaxParameterValue = 8192;
 
@@ -21,7 +21,7 @@ struct ParameterFile {
         std::string name, value;
         size_t line;
     };
-    std::vector<Entry> entries;           ///< in the file's order; a name may come more than once
+    std::vector<Entry> entries;           ///< in the file's order; a name may occur more than once
     std::vector<std::string> complaints;  ///< lines that could not be understood, as sentences
 };
 

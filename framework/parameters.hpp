@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Parameters (PMIX_MCA_<framework>_<component>_<name>): defined once, in a table, with type, default and
-// help; their values come, strongest first, from the program (info, command line), the environment, the
-// user's file and the system's file. An object, built at init and passed down.
+// help; their values come, in decreasing precedence, from the program (info, command line), the environment,
+// the user's file and the system's file. An object, built at init and passed down.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct ParameterDefinition {
     std::string_view help{};                       ///< one sentence
     std::vector<std::string_view> choices{};       ///< ParameterType::Choice
     std::vector<std::string_view> former_names{};  ///< full names that mean the same
-    /// "ptl_tcp_if_include": what follows PMIX_MCA_ in the environment.
+    /// "ptl_tcp_if_include": the name after PMIX_MCA_ in the environment.
     std::string full_name() const;
 };
 
@@ -50,11 +50,11 @@ inline bool is_file(ParameterSource source) {
 /// "default", "system file", ...
 const char* parameter_source_name(ParameterSource source);
 
-/// Any thread; what is returned by reference or pointer stays until the object goes away.
+/// Any thread; returned references and pointers are valid as long as the object.
 class Parameters {
   public:
     struct Sources {
-        std::vector<std::string> files{};  ///< the system's, weakest first; missing ones are passed over
+        std::vector<std::string> files{};  ///< the system's, in increasing precedence
         std::vector<std::string>
             user_files{};         ///< the user's, weakest first; ignored in a privileged process
         bool environment = true;  ///< PMIX_MCA_ variables; ignored in a privileged process
@@ -62,8 +62,8 @@ class Parameters {
         /// From the command line or init attributes: full name and value.
         std::vector<std::pair<std::string, std::string>> program{};
         /// The usual files: <prefix>/etc/pmix-mca-params.conf beside the running library,
-        /// ~/.pmix/mca-params.conf. PMIX_MCA_mca_base_param_files names others in their place: a comma list,
-        /// strongest first, or "none".
+        /// ~/.pmix/mca-params.conf. PMIX_MCA_mca_base_param_files replaces them: a comma list in decreasing
+        /// precedence, or "none".
         static Sources standard();
     };
 
@@ -72,9 +72,8 @@ class Parameters {
     Parameters(const Parameters&) = delete;
     Parameters& operator=(const Parameters&) = delete;
 
-    /// Defines a parameter, once; a second definition of the same name is ignored. Returns an error when the
-    /// value given from outside does not fit the type (the default is used then; the sentence says which
-    /// values are valid).
+    /// Defines a parameter, once; a second definition of the same name is ignored. Returns an error if the
+    /// external value does not fit the type (the default is used then; the sentence names the valid values).
     Result<void> define(ParameterDefinition definition);
 
     /// Sets a value from the program, for a parameter that is not defined yet.
@@ -95,8 +94,7 @@ class Parameters {
     double seconds(std::string_view full_name) const;
 
     std::vector<ParameterView> all() const;
-    /// Names that were given from outside and that nothing defined, each with the nearest known name ("" when
-    /// none is near).
+    /// Names from outside without a definition, each with the nearest known name ("" if none is near).
     struct Unknown {
         std::string name, origin, nearest;
         bool in_file;  ///< given by a file

@@ -25,8 +25,9 @@ class Pcompress : public TableFacade<muster_pcompress_t> {
     Result<Bytes> decompress(ByteView in, size_t limit) const;
 };
 
-/// The contents of a hostile block: by zlib, as all have it, or else by the first component that knows the
-/// block. Nothing where none does, and beyond `limit` bytes. `components` is called for the second alone.
+/// The contents of a hostile block: expanded by zlib, which all have, otherwise by the first component that
+/// knows the block. Nothing if none does, or beyond `limit` bytes. `components` is called only for the second
+/// case.
 template <class Components>
 std::optional<Bytes> decompress_block(const Components& components, ByteView block, size_t limit) {
     if (std::optional<Bytes> plain = zlib_decompress(block, limit)) return plain;

@@ -16,7 +16,7 @@ uint32_t output_flags(InfoView directives) {
     if (directives.is_true(PMIX_LOG_TAG_OUTPUT)) flags |= MUSTER_PLOG_TAG;
     if (directives.is_true(PMIX_LOG_TIMESTAMP_OUTPUT)) flags |= MUSTER_PLOG_TIMESTAMP;
     if (directives.is_true(PMIX_LOG_XML_OUTPUT)) flags |= MUSTER_PLOG_XML;
-    // A time that was given or asked for is there to be seen.
+    // A given or requested time must be visible.
     if (directives.has(PMIX_LOG_TIMESTAMP) || directives.is_true(PMIX_LOG_GENERATE_TIMESTAMP)) {
         flags |= MUSTER_PLOG_TIMESTAMP;
     }

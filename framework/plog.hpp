@@ -27,10 +27,10 @@ class Plog : public TableFacade<muster_plog_t> {
 /// Components, preferred first, as Registry::plogs() gives them.
 using PlogSet = std::span<Plog* const>;
 
-/// Gives each entry of `data` to the first component that takes it (PMIx_Log; with PMIX_LOG_ONCE only the
-/// first entry that is taken is written). `source`: the logging process, unless PMIX_LOG_SOURCE says so;
-/// null: this process. PMIX_ERR_NOT_AVAILABLE if none was taken, PMIX_ERR_PARTIAL_SUCCESS when some were not
-/// taken; a component's error when it is all that happened.
+/// Passes each entry of `data` to the first component that accepts it (PMIx_Log; with PMIX_LOG_ONCE only the
+/// first accepted entry is written). `source`: the logging process, unless PMIX_LOG_SOURCE names it; null:
+/// this process. PMIX_ERR_NOT_AVAILABLE if none was accepted, PMIX_ERR_PARTIAL_SUCCESS if some were not
+/// accepted; a component's error if there was no other result.
 Result<void> log_entries(PlogSet plogs, const pmix_proc_t* source, InfoView data, InfoView directives);
 
 }  // namespace muster

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pmdl: what programming models need in the environment of a process. Facade over the SDK's C interface
+// pmdl: the environment variables of programming models. Facade over the SDK's C interface
 // (pmix/sdk/pmdl.h).
 #pragma once
 
@@ -15,7 +15,7 @@ class Pmdl : public TableFacade<muster_pmdl_t> {
   public:
     using TableFacade::TableFacade;
 
-    /// Appends the variables (name, value) that the process is to have; nothing on failure.
+    /// Appends the variables (name, value) of the process; nothing on failure.
     Result<void> setup_fork(const muster_pmdl_process_t& process, Variables& variables) const {
         if (!MUSTER_HAS(operations_, setup_fork)) return unsupported(name_, "setup_fork");
         return take_variables("pmdl", name_, variables, [&](auto set, void* to, char* reason) {

@@ -42,8 +42,7 @@ Result<Bytes> generate_node_regex(PregSet pregs, std::string_view list);
 Result<Bytes> generate_ppn_regex(PregSet pregs, std::string_view list);
 
 /// Reads any form that a component knows, or a plain list. The sink is as in pmix/sdk/preg.h.
-/// The error says which rule was broken: PMIX_ERR_BAD_PARAM, PMIX_ERR_OUT_OF_RESOURCE, or what the sink
-/// returned.
+/// The error names the violated rule: PMIX_ERR_BAD_PARAM, PMIX_ERR_OUT_OF_RESOURCE, or the sink's status.
 Result<void> parse_node_regex(PregSet pregs, ByteView regex, const muster_preg_name_row_sink_t& sink);
 Result<void> parse_ppn_regex(PregSet pregs, ByteView regex, const muster_preg_rank_row_sink_t& sink);
 inline Result<void> parse_node_regex(PregSet pregs, ByteView regex, const muster_preg_name_sink_t& sink) {

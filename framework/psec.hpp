@@ -33,13 +33,14 @@ class Psec : public TableFacade<muster_psec_t> {
     using TableFacade::TableFacade;
 
     const char* name() const { return name_.c_str(); }
-    /// Our own credential, to be sent. `directives` come from PMIx_Get_credential (empty at a handshake).
+    /// This process's own credential, to be sent. `directives` come from PMIx_Get_credential (empty at a
+    /// handshake).
     Result<Bytes> create_credential(InfoView directives) const;
-    /// Whether the bytes prove the claim; the error's sentence says what did not fit.
+    /// Whether the bytes prove the claim; the error's sentence names the mismatch.
     Result<void> validate_credential(ByteView credential, const PsecClaim& claim) const;
-    /// Returns the owner of a credential that proves it by itself, else PMIX_ERR_NOT_SUPPORTED.
+    /// Returns the owner of a self-contained credential, otherwise PMIX_ERR_NOT_SUPPORTED.
     Result<PsecOwner> identify_credential(ByteView credential) const;
-    /// Advice to the user whose credential was refused on a connection that is no local socket, or "".
+    /// Advice to a user whose credential was refused on a connection other than a local socket, or "".
     const char* remedy() const { return MUSTER_HAS(operations_, remedy) ? operations_->remedy : ""; }
 };
 

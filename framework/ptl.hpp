@@ -33,7 +33,7 @@ struct PeerCredentials {
 
 /// A connected stream socket, non-blocking and close-on-exec.
 struct Socket {
-    DescriptorClaim claim;                       ///< in programs that may close what they do not know
+    DescriptorClaim claim;                       ///< in programs that may close unknown descriptors
     UniqueFd fd;                                 ///< after that: it ends before
     std::optional<PeerCredentials> credentials;  ///< nothing if the kernel does not report them
     bool local = true;                           ///< the peer runs on this machine
@@ -41,14 +41,13 @@ struct Socket {
 };
 
 struct ListenOptions {
-    std::string directory;  ///< session directory, for transports with a name in the file system
-    bool remote = false;    ///< also reachable from other machines
-    uint16_t port = 0;      ///< 0: as the component's parameters say, by default any
-    std::string
-        interfaces;  ///< comma list of interfaces or address/prefix to use; empty: as the parameters say
+    std::string directory;   ///< session directory, for transports with a name in the file system
+    bool remote = false;     ///< also reachable from other machines
+    uint16_t port = 0;       ///< 0: the component's parameters, by default any
+    std::string interfaces;  ///< comma list of interfaces or address/prefix to use; empty: the parameters
 };
 
-/// A bound, listening socket. Removes what it made in the file system when destroyed.
+/// A bound, listening socket. The destructor removes its files.
 class Listener {
   public:
     virtual ~Listener() = default;
@@ -56,8 +55,8 @@ class Listener {
     virtual int fd() const = 0;
     /// Transport part of the URI, for example "tcp4://127.0.0.1:4711" or "usock:///run/x/pmix.s".
     virtual const std::string& uri() const = 0;
-    /// The next waiting connection. PMIX_ERR_NOT_FOUND when there is none now; other errors are about one
-    /// connection, or descriptors that ran out (PMIX_ERR_OUT_OF_RESOURCE), and leave the listener usable.
+    /// The next waiting connection. PMIX_ERR_NOT_FOUND if there is none now; other errors concern one
+    /// connection, or exhausted descriptors (PMIX_ERR_OUT_OF_RESOURCE), and leave the listener usable.
     virtual Result<Socket> accept() = 0;
 };
 
@@ -69,7 +68,7 @@ class Ptl {
     virtual bool accepts(std::string_view uri) const = 0;
     /// Whether all PMIx libraries have this transport; else only this library has it.
     virtual bool universal() const = 0;
-    /// Whether an address is gone with the server that listened there; else another process may get it.
+    /// Whether an address disappears with its server; otherwise another process may get it.
     virtual bool gone_with_server() const = 0;
     virtual Result<std::unique_ptr<Listener>> listen(const ListenOptions& options) = 0;
     /// Connects, waiting at most `limit`. Any thread.

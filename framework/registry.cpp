@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The registry: see registry.hpp. A component goes from found (its file's name is known) by way of opened
-// (its descriptor was checked, its parameters are defined) to made (create() gave an instance), each step at
-// its first use.
+// The registry: see registry.hpp. The states of a component are found (its file's name is known), opened (its
+// descriptor was checked, its parameters are defined) and made (create() returned an instance); each
+// transition is made at its first use.
 #include "framework/registry.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace muster {
 namespace {
 
-/// A framework, or a service, which has no components and only logs; and what its parameters are for.
+/// A framework, or a service, which has no components and only logs; and the purpose of its parameters.
 struct Texts {
     const char* name;
     const char* verbosity_name;
@@ -58,7 +58,7 @@ bool contains(const Words& words, std::string_view word) {
 /// PMIX_MCA_<framework>: which components may be used.
 struct Restriction {
     bool deny = false;
-    bool aside = false;  // for it named nothing that there is
+    bool aside = false;  // because it named no existing component
     bool mixed = false;  // names that may be used and names that may not: the intention is unclear
     std::vector<std::string> names;
     std::string said;  // for reasons: name, value and origin
@@ -90,7 +90,7 @@ struct Registry::Impl {
     std::list<Framework> frameworks;
     std::list<Framework> services;                    // without components: for their logs
     std::vector<Component*> made;                     // in the order of creation
-    std::optional<std::vector<ComponentFile>> files;  // in the folders; once they were looked at
+    std::optional<std::vector<ComponentFile>> files;  // in the folders; once they were searched
     std::vector<std::string> passed_over;             // folders that others can change, as sentences
     bool passed_over_told = false;
     bool defined = false;  // the parameters of frameworks and services
@@ -214,8 +214,8 @@ struct Registry::Impl {
             MUSTER_LOG(framework.log, Error, "%s", sentence.c_str());
     }
 
-    /// A sentence for each name in the list that no component has. To rule out what is not there is no
-    /// mistake: files of parameters are shared with other installations.
+    /// A sentence for each name in the list that no component has. Excluding a missing component is not an
+    /// error: parameter files are shared with other installations.
     static std::vector<std::string> unknown_names(const Framework& framework) {
         std::vector<std::string> sentences;
         const Restriction& restriction = framework.restriction;
@@ -272,7 +272,7 @@ struct Registry::Impl {
         return names.empty() ? "none" : names;
     }
 
-    /// A file that others can change hides none of the same name in a later folder.
+    /// A file that others can change does not hide one of the same name in a later folder.
     static void use_next(Framework& framework, const Component& passed) {
         for (Component& other : framework.components) {
             if (!other.shadowed || other.record.name != passed.record.name) continue;

@@ -56,11 +56,11 @@ class Registry {
         const ComponentEntry* linked = nullptr;  ///< table of linked-in components: linked_components()
         std::vector<std::string> folders{};      ///< where component files are looked for, in order
         bool privileged = false;                 ///< raised privileges: files and folders must belong to root
-        /// Offered to components through the host table. Null: what a component posts runs at once.
+        /// Offered to components through the host table. Null: tasks of a component run at once.
         EventLoop* loop = nullptr;
         std::vector<InitAttribute> attributes{};  ///< of the init call; none in a client
         /// The folders of a process: beside the running library, the installed one, the path parameter
-        /// (mca_base_component_path, a colon list). Linked-in components are the caller's to add.
+        /// (mca_base_component_path, a colon list). The caller adds linked-in components.
         static Options standard(const Parameters& parameters);
     };
 
@@ -70,16 +70,16 @@ class Registry {
     Registry& operator=(const Registry&) = delete;
 
     /// Components of a framework that may be used, best first, after PMIX_MCA_<framework> (an allow list
-    /// "a,b" or a deny list "^a,b"), their priorities (one below 0: only when the allow list names it) and
-    /// each component's own word. `only` narrows the choice to these names, in their order (empty: no
-    /// narrowing); it may come from a peer, so it allows nothing. Instances live as long as the registry.
-    /// A list PMIX_MCA_<framework> that names no component that there is, is set aside for bfrops, gds, preg
-    /// and ptl: no process gets anywhere without these, and which of them it uses is no matter of trust.
-    /// Loop thread or before the loop starts.
+    /// "a,b" or a deny list "^a,b"), their priorities (one below 0: only if the allow list names it) and each
+    /// component's own decision. `only` narrows the choice to these names, in their order (empty: no
+    /// narrowing); it may come from a peer, so it allows nothing. Instances live as long as the registry. A
+    /// list PMIX_MCA_<framework> without any existing component is ignored for bfrops, gds, preg and ptl: no
+    /// process works without these, and their selection does not affect trust. Loop thread or before the loop
+    /// starts.
     std::vector<Ptl*> ptls(std::string_view only = {});
     std::vector<Gds*> stores(std::string_view only = {});
-    /// The store of that name, for one that stands before it (Gds::behind): also where PMIX_MCA_gds does not
-    /// name it. Null where it cannot be used.
+    /// The store of that name, for one in front of it (Gds::behind): also if PMIX_MCA_gds does not name it.
+    /// Null if it cannot be used.
     Gds* store_behind(std::string_view name);
     std::vector<Bfrops*> bfrops(std::string_view only = {});
     std::vector<Psec*> psecs(std::string_view only = {});
@@ -93,17 +93,17 @@ class Registry {
     /// `only` as above.
     std::string why_none(std::string_view framework, std::string_view only = {});
 
-    /// Everything that is known, for pmix_info, by framework and best first; opens and makes what may be used
-    /// and was not opened yet. Excluded components are not opened.
+    /// All known components, for pmix_info, by framework and best first; opens and creates usable components
+    /// that were not opened yet. Excluded components are not opened.
     std::vector<ComponentRecord> inventory();
     /// Names of the frameworks.
     static const std::vector<std::string>& frameworks();
-    /// Parameters that were set and that nothing knows; opens what may be used, for its parameters.
-    /// Parameters of unopened components are not counted.
+    /// Unknown parameters that were set; opens usable components for their parameters. Parameters of unopened
+    /// components are not counted.
     std::vector<Parameters::Unknown> unknown_parameters();
     /// The same as lines on standard error, when the user asked for that (mca_base_warn_unknown). `asked`
-    /// (MUSTER_CHECK_PARAMETERS): a comma list of names; of these and of those in files also what is wrong
-    /// with their values. To be called once.
+    /// (MUSTER_CHECK_PARAMETERS): a comma list of names; for these and for those in files also errors in
+    /// their values. Called once.
     void warn_unknown_parameters(std::optional<std::string_view> asked = {});
     /// The log of a framework, of "client" or of "server" (of the registry itself for any other name); its
     /// verbosity parameter is <framework>_base_verbose.

@@ -21,7 +21,7 @@ std::size_t argv_count(char* const* argv);
 pmix_status_t argv_append(char*** argv, std::string_view text);
 pmix_status_t argv_prepend(char*** argv, std::string_view text);
 
-/// Adds the text unless it is there already.
+/// Adds the text unless it exists already.
 pmix_status_t argv_append_unique(char*** argv, std::string_view text);
 
 /// Frees all strings and the block. Null is allowed.
@@ -30,11 +30,11 @@ void argv_free(char** argv);
 /// Deep copy; null for null, and where memory is short.
 char** argv_copy(char* const* argv);
 
-/// Splits at each delimiter. Empty pieces are kept on request, except behind a last delimiter.
-/// Null where there is no piece, and where memory is short.
+/// Splits at each delimiter. Empty pieces are kept on request, except after a last delimiter. Null if there
+/// is no piece, or without memory.
 char** argv_split(const char* text, char delimiter, bool keep_empty);
 
-/// The strings with the delimiter between them, malloc'ed; "" for none; null where memory is short.
+/// The strings with the delimiter between them, malloc'ed; "" for none; null without memory.
 char* argv_join(char* const* argv, char delimiter);
 
 /// Sets NAME=VALUE in an environment array (which may be null, and then is created). A null value stores
@@ -43,7 +43,7 @@ char* argv_join(char* const* argv, char delimiter);
 pmix_status_t env_set(char*** env, std::string_view name, const char* value, bool overwrite);
 
 /// Sets all of them, names and values, in their order, as env_set() with overwrite.
-/// @return PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, with some of them set. bad_alloc, with none.
+/// @return PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, with some of them set; bad_alloc, with none set.
 pmix_status_t env_set_all(char*** env, const std::vector<std::pair<std::string, std::string>>& variables);
 
 }  // namespace muster

@@ -30,7 +30,7 @@ pmix_status_t check_fields(const void* element, const DataType& type, int depth)
         if (field.form == FieldForm::kMember) {
             status = check(member, 1, field.type, depth);
         } else if (field.form == FieldForm::kArray) {
-            // A count without an array is taken for none when it is copied.
+            // A count without an array is copied as none.
             const void* block = load<const void*>(member);
             if (block != nullptr)
                 status = check(block, load<std::size_t>(at(element, field.count_offset)), field.type, depth);

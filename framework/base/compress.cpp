@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::size_t kPrefix = sizeof(std::uint32_t);
 
-// deflate cannot do better than about 1032:1, so a larger claim is a lie.
+// deflate cannot do better than about 1032:1, so a larger claim is false.
 constexpr std::size_t kBestRatio = 1032;
 
-// With room for one terminator behind the data.
+// With space for one terminator after the data.
 std::optional<Bytes> inflate(ByteView input, std::size_t limit, bool terminate) {
     if (input.size() < kPrefix) return std::nullopt;
     const std::size_t length = load_le32(input.data());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The form that all components of pcompress give a block: the length of the contents (four bytes, least
-// significant first), then what their library makes of them.
+// The common form of a block of all pcompress components: the length of the contents (four bytes, least
+// significant first), then the output of the compression library.
 #pragma once
 
 #include <pmix/sdk/component.hpp>

@@ -12,7 +12,7 @@ namespace {
 /// More than a list can need that names each processor of a cpu_set_t once.
 constexpr size_t kLongestList = size_t{CPU_SETSIZE} * 5;
 
-/// Takes a number off the front of `text`; nothing where there is none, or a cpu_set_t has no room for it.
+/// Removes a number from the front of `text`; nothing if there is none, or if it exceeds cpu_set_t.
 std::optional<unsigned> take_number(std::string_view& text) {
     unsigned number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

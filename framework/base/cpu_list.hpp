@@ -10,9 +10,8 @@
 
 namespace muster {
 
-/// The processors that `text` names: numbers and ranges with both ends, separated by commas. Nothing where
-/// it is anything else: empty, with blanks, a range that runs backwards, a number for which a cpu_set_t has
-/// no room.
+/// The processors that `text` names: numbers and ranges with both ends, separated by commas. Nothing for any
+/// other text: empty, with blanks, with a descending range, or with a number beyond cpu_set_t.
 std::optional<cpu_set_t> read_cpu_list(std::string_view text);
 
 /// Whether a thread of this process can be bound to some of them: tried with a thread that ends at once.

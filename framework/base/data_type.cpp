@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rows of the table of data types (Standard: "Generalized data types", and the structs of that chapter).
-// The members of a struct stand in the order in which bfrops sends them.
+// The members of a struct are in the order in which bfrops sends them.
 
 #include "framework/base/data_type.hpp"
 

@@ -41,7 +41,7 @@ size_t write_decimal(double value, char (&text)[kDecimalSize]) {
 
 template <class Real>
 std::optional<Real> read_decimal(std::string_view text) {
-    // No sensible number is longer; what was written by write_decimal fits.
+    // No sensible number is longer; the output of write_decimal fits.
     char buffer[kDecimalSize + 16];
     if (!is_decimal(text) || text.size() >= sizeof buffer) return std::nullopt;
     std::memcpy(buffer, text.data(), text.size());

@@ -9,11 +9,11 @@
 
 namespace muster {
 
-/// Room for the largest number in write_decimal's form: 309 digits, the sign, the point and what follows it.
+/// Size of the largest number in write_decimal's form: 309 digits, the sign, the point and what follows it.
 constexpr size_t kDecimalSize = 336;
 
-/// Writes what printf("%f") writes in the C locale, with a zero byte behind it; returns the length without
-/// that.
+/// Writes the output of printf("%f") in the C locale, followed by a zero byte; returns the length without
+/// that byte.
 size_t write_decimal(double value, char (&text)[kDecimalSize]);
 
 /// The number that the whole text is: digits with a point and an exponent, "inf" or "nan", each with or

@@ -48,7 +48,7 @@ bool DescriptorClaim::holds() const {
 
 void DescriptorClaim::close(UniqueFd& fd) {
     if (claimed_.fd < 0) return fd.reset();
-    // The kernel copies descriptors before memory: the child would have the descriptor, and no claim to it.
+    // The kernel copies descriptors before memory: the child would have the descriptor without a claim.
     const Making changing;
     if (fd.get() == claimed_.fd && !holds()) fd.release();
     fd.reset();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A descriptor of ours in a program that may close what it does not know (closefrom(3), daemons), and which
-// then has its own files under our number; and that may fork, where the child is to keep none of it.
+// A descriptor of the library in a program that may close unknown descriptors (closefrom(3), daemons) and
+// reuse their numbers, and that may fork, where the child must not keep the descriptor.
 #pragma once
 
 #include <sys/types.h>
@@ -15,13 +15,13 @@ struct stat;
 
 namespace muster {
 
-/// Says whether a number still stands for what it stood for when it was claimed. Owns nothing.
+/// Tests whether a number still refers to the same file as when it was claimed. Owns nothing.
 class DescriptorClaim {
   public:
     DescriptorClaim() = default;
     /// One system call. A descriptor that is not open is not claimed.
     explicit DescriptorClaim(int fd);
-    /// The same where fstat() has said already what it is.
+    /// The same with the result of an earlier fstat().
     DescriptorClaim(int fd, const struct stat& facts);
     DescriptorClaim(DescriptorClaim&& other) noexcept : claimed_(std::exchange(other.claimed_, {})) {}
     DescriptorClaim& operator=(DescriptorClaim&& other) noexcept {
@@ -35,8 +35,7 @@ class DescriptorClaim {
     explicit operator bool() const { return claimed_.fd >= 0; }
     /// Asks the kernel.
     bool holds() const;
-    /// The same for frequent callers: the kernel is asked once in 10 ms at most. False once, false for
-    /// ever.
+    /// The same for frequent callers: at most one system call in 10 ms. Once false, it stays false.
     bool held_lately() {
         if (claimed_.lost) return false;
         const long now = milliseconds();
@@ -60,7 +59,7 @@ class DescriptorClaim {
     /// Before and after a fork(), in the process that makes it.
     static void before_fork();
     static void after_fork();
-    /// In the child: closes what is claimed. Safe there.
+    /// In the child: closes the claimed descriptors. Safe there.
     static void close_all_in_child();
 
   private:

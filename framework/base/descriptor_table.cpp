@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Room for descriptors: see descriptor_table.hpp.
+// Space for descriptors: see descriptor_table.hpp.
 #include "framework/base/descriptor_table.hpp"
 
 #include <fcntl.h>

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Room for descriptors in a process that will have many of them.
+// Space for descriptors in a process that will have many of them.
 #pragma once
 
 namespace muster {
 
-/// Makes room in the process's table of descriptors for `count` of them, or for as many as its limit allows
-/// (RLIMIT_NOFILE), where this is its only thread. Once there is another one, the kernel waits for every
-/// processor each time that this table has to grow (to 128, 256, 512 and so on): for some 10 ms no thread
-/// accepts a connection, opens a file or makes a pipe. Costs the kernel 8 bytes for each. Does nothing if
-/// another thread exists, which might use the number that is opened here for a moment. No error: the kernel
-/// grows the table on demand.
+/// Grows the process's descriptor table to `count` entries, or to its limit (RLIMIT_NOFILE), if the process
+/// is single-threaded. With several threads the kernel waits for every processor at each growth of the table
+/// (to 128, 256, 512 and so on): for about 10 ms no thread can accept a connection, open a file or create a
+/// pipe. An entry costs the kernel 8 bytes. Does nothing if another thread exists, because that thread might
+/// use the number that is opened here for a moment. No error: the kernel grows the table on demand.
 void make_room_for_descriptors(unsigned count);
 
 }  // namespace muster

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Construction, deep copy, destruction and measuring of elements of any PMIx data type, by the table of
-// data_type.hpp. Each struct's members are walked by their description; only what is not a plain struct
-// (values, data arrays, buffers, hwloc's objects) has code of its own.
+// data_type.hpp. The members of a struct are processed by their description; only types that are not plain
+// structs (values, data arrays, buffers, hwloc's objects) have separate code.
 
 #include "framework/base/element.hpp"
 
@@ -118,7 +118,7 @@ class Destructor {
                 deferred_.push_back(*array);
                 return;
             } catch (const std::bad_alloc&) {
-                // No memory for the list: the stack has to do.
+                // No memory for the list: use the stack.
             }
         }
         free_contents(array, depth);
@@ -271,7 +271,7 @@ pmix_status_t copy_elements(void* dst, const void* src, std::size_t n, const Dat
 pmix_status_t size_elements(const void* elements, std::size_t n, const DataType& type, std::size_t* size,
                             int depth);
 
-// Adds what the element owns, beyond its own sizeof, which the caller has counted.
+// Adds the memory that the element owns beyond its own sizeof, which the caller has counted.
 pmix_status_t size_owned(const void* element, const DataType& type, std::size_t* size, int depth) {
     switch (type.form) {
         case TypeForm::kString: {
@@ -437,7 +437,7 @@ void data_free_elements(void* elements, std::size_t n, pmix_data_type_t type) {
 
 std::size_t regex_length(const char* regex) {
     // "blob:", "component=NAME:", "size=DECIMAL:" with a terminator each, then that many bytes (the form of
-    // the compressing component). Anything else is text; each part is looked at only behind a good one.
+    // the compressing component). Anything else is text; each part is read only after a valid one.
     const std::size_t text_length = strlen(regex) + 1;
     static constexpr std::string_view kComponent = "component=";
     static constexpr std::string_view kSize = "size=";

@@ -18,7 +18,7 @@ pmix_status_t data_construct_elements(void* dst, std::size_t n, pmix_data_type_t
 /// kMaxNesting; PMIX_ERR_NOT_SUPPORTED for topologies and cpusets that are not hwloc's; PMIX_ERR_NOMEM.
 pmix_status_t data_copy_elements(void* dst, const void* src, std::size_t n, pmix_data_type_t type);
 
-/// Frees what n elements own and leaves them zeroed; the block itself stays. Any depth of nesting.
+/// Frees the memory that n elements own and zeroes them; the block itself is kept. Any depth of nesting.
 void data_destruct_elements(void* elements, std::size_t n, pmix_data_type_t type);
 
 /// Compares n elements pairwise, in order, and answers for the first that differ.

@@ -41,7 +41,7 @@ struct XmlFree {
 
 using Xml = std::unique_ptr<char, XmlFree>;
 
-/// The topology as text, null where there is none.
+/// The topology as text, null if there is none.
 Xml export_xml(const pmix_topology_t* topology) {
     auto* handle = static_cast<hwloc_topology_t>(topology->topology);
     char* text = nullptr;

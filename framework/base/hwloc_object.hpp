@@ -17,19 +17,19 @@ pmix_status_t cpuset_copy(pmix_cpuset_t* dst, const pmix_cpuset_t* src);
 void cpuset_destruct(pmix_cpuset_t* cpuset);
 /// Orders by the highest bits set, as hwloc does; PMIX_VALUE_INCOMPATIBLE_OBJECTS across sources.
 pmix_value_cmp_t cpuset_compare(const pmix_cpuset_t* a, const pmix_cpuset_t* b);
-/// Bytes of the bitmap's list form, which is what would travel.
+/// Bytes of the bitmap's list form, which is the transmitted form.
 std::size_t cpuset_payload_size(const pmix_cpuset_t* cpuset);
 /// The list form, "0-3,8"; empty where nothing is bound.
 std::string cpuset_list(const pmix_cpuset_t* cpuset);
 
 /// As cpuset_copy; the copy is an independent hwloc topology.
 pmix_status_t topology_copy(pmix_topology_t* dst, const pmix_topology_t* src);
-/// Frees source and topology and zeroes the struct. A topology that topology_keep() has registered is left
-/// alone.
+/// Frees source and topology and zeroes the struct. A topology that topology_keep() has registered is not
+/// freed.
 void topology_destruct(pmix_topology_t* topology);
-/// Says that the library owns this topology though programs see it (PMIx_Load_topology): whether they
-/// destruct what they got or not, it lives until its owner ends. Uses hwloc's user data of the topology.
-/// Takes hwloc_topology_t.
+/// Marks this topology as owned by the library although programs get it (PMIx_Load_topology): it lives until
+/// its owner ends, even if programs destruct it. Uses hwloc's user data of the topology. Takes
+/// hwloc_topology_t.
 void topology_keep(void* topology);
 /// Equal where both export the same XML, otherwise ordered by it.
 pmix_value_cmp_t topology_compare(const pmix_topology_t* a, const pmix_topology_t* b);

@@ -21,7 +21,7 @@ pmix_status_t info_copy(pmix_info_t* dst, const pmix_info_t* src);
 void info_destruct(pmix_info_t* info);
 
 /// The flags of an entry as its caller has set them. Bits that no version defines are uninitialised memory
-/// (the Python module of OpenPMIx 4.2 sets none): no flag of such an entry counts.
+/// (the Python module of OpenPMIx 4.2 sets none): all flags of such an entry are ignored.
 inline pmix_info_directives_t flags_of(const pmix_info_t& info) {
     constexpr pmix_info_directives_t kDefined = PMIX_INFO_REQD | PMIX_INFO_ARRAY_END |
                                                 PMIX_INFO_REQD_PROCESSED | PMIX_INFO_QUALIFIER |
@@ -44,18 +44,18 @@ struct InfoView {
     /// The value of the first entry of the key, or null.
     const pmix_value_t* value(const char* key) const;
     bool has(const char* key) const { return find(key) != nullptr; }
-    /// Whether the key is there and its value means true.
+    /// Whether the key exists and its value means true.
     bool is_true(const char* key) const;
     /// The text of a string entry, or null.
     const char* string(const char* key) const { return value_as_string(value(key)); }
-    /// The number of an entry of any integer type, if it is there and fits.
+    /// The number in an entry of any integer type, if the entry exists and fits.
     template <class T>
     std::optional<T> number(const char* key) const {
         return value_as_number<T>(value(key));
     }
     /// The process of a PMIX_PROC entry, or null.
     const pmix_proc_t* proc(const char* key) const;
-    /// The elements of a PMIX_DATA_ARRAY entry of infos, as a view; empty where there are none.
+    /// The elements of a PMIX_DATA_ARRAY entry of infos, as a view; empty if there are none.
     InfoView infos(const char* key) const;
 };
 
@@ -95,7 +95,7 @@ class Info {
     /// Adds deep copies of a value under a key.
     pmix_status_t add_copy(const char* key, const pmix_value_t& value);
     pmix_status_t add_copies(InfoView infos);
-    /// Takes over what an entry owns; it is empty then.
+    /// Takes over the memory of an entry, which is empty then.
     void add_move(pmix_info_t& info);
     void reserve(std::size_t capacity);
 

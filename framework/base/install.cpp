@@ -86,7 +86,7 @@ InstallPaths find_install_paths() {
     // The library's own folder may have any name; a program that holds this code knows it by the build.
     paths.components = (library ? paths.image.substr(0, folder) : base + "/" MUSTER_LIBDIR "/") + "pmix";
     constexpr std::string_view kConfiguration = MUSTER_SYSCONFDIR;
-    // As the GNU standards have it, the configuration of what is installed in /usr is in /etc.
+    // By the GNU standards, the configuration for the prefix /usr is in /etc.
     const bool absolute = kConfiguration.starts_with('/');
     paths.system_parameter_file = (absolute ? "" : base == "/usr" ? "/" : base + "/");
     paths.system_parameter_file.append(kConfiguration).append("/pmix-mca-params.conf");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A hash that no other process can predict, for tables whose keys come from peers: with a known one a
-// peer could choose keys that all collide, and each look-up would walk through all of them.
+// A hash that no other process can predict, for tables whose keys come from peers: with a known one a peer
+// could choose keys that all collide, and each lookup would be linear.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class KeyedHash {
         v0_ ^= number;
         return *this;
     }
-    /// With its length, so that what is added behind it is not taken for a part of it.
+    /// With its length, so that later data is not taken for a part of it.
     KeyedHash& add(std::string_view text);
     size_t end() {
         v2_ ^= 0xff;

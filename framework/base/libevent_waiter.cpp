@@ -86,7 +86,7 @@ std::unique_ptr<Waiter> make_libevent_waiter() {
     event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
     event_config_set_flag(config, EVENT_BASE_FLAG_IGNORE_ENV);
     event_config_require_features(config, EV_FEATURE_O1);
-    // It keeps descriptors of its own.
+    // It keeps its own descriptors.
     const StandardDescriptorsHeld held;
     event_base* base = event_base_new_with_config(config);
     event_config_free(config);

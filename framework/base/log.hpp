@@ -11,7 +11,7 @@ namespace muster {
 enum class LogLevel : int {
     Error = 1,  ///< something was refused, dropped or lost; shown from verbosity 1 on
     Warning = 2,
-    Info = 5,    ///< what was chosen and why
+    Info = 5,    ///< selections and their reasons
     Debug = 10,  ///< each step
     Trace = 40   ///< each message
 };

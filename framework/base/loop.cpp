@@ -117,7 +117,7 @@ EventLoop::~EventLoop() {
 
 std::span<uint8_t> EventLoop::scratch() {
     constexpr size_t kSize = size_t{16} << 10;  // most messages
-    // Not std::make_unique: of pages that nothing is read into none is to be touched.
+    // Not std::make_unique: unused pages must not be touched.
     if (!scratch_) scratch_.reset(new uint8_t[kSize]);
     return {scratch_.get(), kSize};
 }
@@ -165,14 +165,14 @@ bool EventLoop::need_driver() noexcept {
 }
 
 void EventLoop::post(Task task) {
-    // First: what was posted must not wait for a thread that cannot be had.
+    // First: posted tasks must not wait for a thread that cannot be created.
     if (standby_ != nullptr && !on_loop() && !need_driver()) throw std::bad_alloc();
     {
         const MutexLock lock(posted_lock_);
         posted_.push_back(std::move(task));
         any_posted_ = true;
     }
-    // The driver looks for it before it waits, and before it gives the loop back.
+    // The driver checks it before it waits, and before it gives the loop back.
     if (!on_loop()) wake();
 }
 
@@ -217,17 +217,17 @@ void EventLoop::turn(bool wait) {
 }
 
 void EventLoop::end_turn() {
-    // One that has come must not keep the mirror readable.
+    // An expired one must not keep the mirror readable.
     if (mirror_ != nullptr && mirror_->time_is_over()) show_next_time();
     run_turn_end();
-    // Also what the callbacks have posted, unless the caller that drives has better left by now.
+    // Also tasks that the callbacks have posted, unless the driving caller should leave by now.
     if (!any_posted_ || should_yield()) return;
     ran_ = busy_ = true;
     run_posted();
 }
 
 void EventLoop::wait_turn() {
-    // Tasks that tasks have posted: what has come meanwhile has its turn before them.
+    // Tasks that tasks have posted: events that have arrived meanwhile are processed first.
     if (any_posted_) return turn(false);
     if (!std::exchange(busy_, false) || !polling_.allowed()) return turn(true);
     poll();
@@ -243,7 +243,7 @@ void EventLoop::poll() {
         any_posted_ ? end_turn() : turn(false);
         return ran_ || stopped_ || should_yield();
     });
-    // By exchange: what came with a wake that was left out is seen here, and runs in the next turn.
+    // By exchange: tasks posted without a wake-up are visible here, and run in the next turn.
     if (quiet && wake_pending_.exchange(false) && any_posted_) busy_ = true;
 }
 
@@ -287,7 +287,7 @@ void EventLoop::run_posted() {
     }
     for (; errands; errands = std::move(errands->next_))
         contained([&] { errands->run(); });
-    run_turn_end();  // what was asked for does not wait for what else has come
+    run_turn_end();  // the requested event does not wait for other events
 }
 
 std::unique_ptr<Watch> EventLoop::add(std::unique_ptr<Watch::Impl> impl, Watch::Impl*& all) {
@@ -351,8 +351,8 @@ void EventLoop::show_next_time() {
 
 void EventLoop::wake() {
     if (wake_pending_.exchange(true)) return;
-    // Without the descriptor the driver looks from time to time. A write can only fail when the counter is
-    // full, and then the driver is awake already.
+    // Without the descriptor the driver polls periodically. A write can only fail if the counter is full, and
+    // then the driver is already awake.
     if (const int fd = wake_fd_; wakes(fd)) ::eventfd_write(fd, 1);
 }
 
@@ -370,12 +370,12 @@ void EventLoop::on_wake() {
     run_posted();
 }
 
-/// Whether this is what wakes us, or else something that the program has got under the number of a descriptor
-/// that it has closed: a file must not be written to, or read.
+/// Whether this is the wake-up descriptor, or a file of the program under the number of a descriptor that it
+/// has closed: such a file must not be written or read.
 bool EventLoop::wakes(int fd) const {
     if (on_ == On::Libevent) return fd >= 0;
     struct stat facts {};
-    // All that has no other type looks the same: descriptors for events, times, and sets of them.
+    // Anonymous descriptors look the same: eventfds, timerfds, and epoll sets.
     return fd >= 0 && ::fstat(fd, &facts) == 0 && (facts.st_mode & S_IFMT) == 0;
 }
 

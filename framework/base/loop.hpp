@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The event loop of a process: it watches descriptors and times, keeps posted tasks, and runs both on the
-// thread that drives it ("on the loop"), to which the state of the roles belongs. Two drivers stand above it:
-// a thread of ours (loop_thread.hpp) and callers (loop_callers.hpp).
+// thread that drives it ("on the loop"), to which the state of the roles belongs. It has two drivers: the
+// library's thread (loop_thread.hpp) and callers (loop_callers.hpp).
 #pragma once
 
 #include <atomic>
@@ -83,8 +83,8 @@ class EventLoop {
         virtual bool begin() noexcept = 0;
     };
 
-    /// `poll_limit`: a driver that waits for what is likely to come soon looks for it so long before it
-    /// sleeps, while polling() allows that. bad_alloc.
+    /// `poll_limit`: a driver that expects an event soon polls for that long before it sleeps, while
+    /// polling() allows that. bad_alloc.
     explicit EventLoop(On on = On::Libevent, std::chrono::microseconds poll_limit = {});
     EventLoop(const EventLoop&) = delete;
     EventLoop& operator=(const EventLoop&) = delete;
@@ -97,13 +97,13 @@ class EventLoop {
     /// As post(), at the end of a call of the program that `task` answers by a callback: it begins when the
     /// call has nothing left to do but return (docs/decisions/0041).
     void post_and_leave(Task task);
-    /// As post(), for what must not be lost; also where there is no memory left, but perhaps later than what
-    /// is posted next. bad_alloc is never thrown.
+    /// As post(), for tasks that must not be lost; also without memory, but then perhaps later than the next
+    /// posted tasks. Never throws bad_alloc.
     void post_surely(std::shared_ptr<Errand> errand) noexcept;
     /// Whether something was posted that has not begun.
     bool has_posted() const { return any_posted_; }
-    /// Runs `task` when all posted tasks, or all callbacks, that are due in this turn have run, so that what
-    /// they leave behind is done once. Not on the loop: as post().
+    /// Runs `task` when all posted tasks, or all callbacks, that are due in this turn have run, so that their
+    /// follow-up work is done once. Not on the loop: as post().
     void at_turn_end(Task task) { on_loop() ? turn_end_.push_back(std::move(task)) : post(std::move(task)); }
     /// Whether the calling thread drives the loop.
     bool on_loop() const { return driver_.load() == std::this_thread::get_id(); }
@@ -111,12 +111,12 @@ class EventLoop {
     void assert_on_loop() const MUSTER_ASSERTS(here) {
         assert(on_loop() || driver_.load() == std::thread::id());
     }
-    /// Something may come that no caller waits for: from now on there must be a driver that needs no caller.
-    /// False where it cannot be had now; the loop tries again whenever a caller has driven it.
+    /// Events may arrive for which no caller waits: from now on the loop needs a driver without a caller.
+    /// False if there is none now; the loop tries again whenever a caller has driven it.
     bool need_driver() noexcept;
     /// The loop was ended, and not begun again since. Posted tasks wait.
     bool stopped() const { return stopped_; }
-    /// Ends the wait of the driver, which looks at its condition again.
+    /// Ends the wait of the driver, which checks its condition again.
     void wake();
     /// How the driver polls before it sleeps.
     Polling& polling() { return polling_; }
@@ -131,8 +131,7 @@ class EventLoop {
     /// For tests: the clock of the loop jumps ahead. Due timers run in the next turn.
     void skip(std::chrono::milliseconds time);
 
-    // On the loop.
-    /// Runs what was posted up to now.
+    // On the loop. Runs the tasks posted so far.
     void run_posted();
     /// Whether the driving caller has its result, and should return.
     bool should_yield() const { return awaited_ != nullptr && (*awaited_)(); }
@@ -145,26 +144,26 @@ class EventLoop {
     bool take(std::chrono::milliseconds limit = {}) MUSTER_TRY_ACQUIRE(true, here);
     /// Waits for the right to drive, and takes it.
     void wait_to_take() MUSTER_ACQUIRE(here);
-    /// Gives the right back, and wakes or starts the driver for what is left to do.
+    /// Gives the right back, and wakes or starts the driver for the remaining work.
     void give() MUSTER_RELEASE(here);
-    /// Calls what is ready, and runs what that leaves behind; `wait`: sleeps until something is ready.
+    /// Calls ready watches, and runs their follow-up tasks; `wait`: sleeps until one is ready.
     void turn(bool wait) MUSTER_REQUIRES(here);
     /// A turn that waits until something happens, or has polled without success.
     void wait_turn() MUSTER_REQUIRES(here);
-    /// Runs `task`, and what it leaves to the end of the turn.
+    /// Runs `task`, and the tasks that it defers to the end of the turn.
     void run(Task& task) MUSTER_REQUIRES(here);
     /// The condition that the driver waits for, likely for a short time; null: none.
     void await(const Condition* condition) MUSTER_REQUIRES(here) {
         awaited_ = condition;
         busy_ = busy_ || condition != nullptr;
     }
-    /// From now on `mirror` (null: none) shows what is watched.
+    /// From now on `mirror` (null: none) reflects the watches.
     void show_in(LoopMirror* mirror);
     int wake_fd() const { return wake_fd_; }
     void look() MUSTER_REQUIRES(here);
-    /// Ends or allows all waiting; the driver has to be woken.
+    /// Ends or allows all waits; the driver must be woken.
     void stop(bool on) { stopped_ = on; }
-    /// `standby` is begun when something has to be done that no caller drives; null: no more. Any thread.
+    /// `standby` is started when there is work that no caller drives; null: none. Any thread.
     void set_standby(Standby* standby) { standby_ = standby; }
     bool has_standby() const { return standby_ != nullptr; }
     bool needs_driver() const { return needed_; }
@@ -208,7 +207,7 @@ class EventLoop {
     LoopMirror* mirror_ = nullptr;
     const Condition* awaited_ = nullptr;
     bool ran_ = false;   // a callback, in this turn
-    bool busy_ = false;  // something was served, or asked for, and more is likely to come soon
+    bool busy_ = false;  // a request was served or sent, and more is likely to arrive soon
 };
 
 }  // namespace muster

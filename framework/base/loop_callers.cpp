@@ -28,7 +28,7 @@ bool LoopCallers::run_borrowed(Task& task, const Condition& done) {
     }
     loop_.await(nullptr);
     driving_ = false;
-    if (loop_.stopped()) loop_.wake();  // our thread has to see it, too
+    if (loop_.stopped()) loop_.wake();  // the library's thread must see it, too
     loop_.give();
     return true;
 }
@@ -73,7 +73,7 @@ bool LoopCallers::progress() {
 
 void LoopCallers::run_until(const Condition& done) {
     while (!done()) {
-        // The driver wakes for every completion, and leaves when its own condition holds. The others look
+        // The driver wakes for every completion, and leaves when its own condition holds. The others check
         // again after a short wait, so that none depends on the order in which the drivers leave.
         if (!loop_.take(std::chrono::milliseconds(1))) continue;
         driving_ = true;

@@ -17,22 +17,22 @@ class LoopCallers {
     using Task = EventLoop::Task;
     using Condition = EventLoop::Condition;
 
-    /// `thread`: drives the loop between the callers; null: none does.
+    /// `thread`: drives the loop between the callers; null: none.
     explicit LoopCallers(EventLoop& loop, LoopThread* thread = nullptr) : loop_(loop), thread_(thread) {}
     LoopCallers(const LoopCallers&) = delete;
     LoopCallers& operator=(const LoopCallers&) = delete;
     ~LoopCallers();
 
-    /// Runs what is posted, `task`, and then the loop, until `done()` holds (called under no lock) or the
-    /// loop is stopped, without a change of threads. False, with nothing done, if another thread drives.
+    /// Runs posted tasks, `task`, and then the loop, until `done()` holds (called under no lock) or the loop
+    /// is stopped, without a change of threads. False, without effect, if another thread drives.
     bool run_borrowed(Task& task, const Condition& done);
     /// Runs `task` now on this thread, for tasks that send and neither wait nor call the application.
     /// False, with nothing done, if another thread keeps the loop for microseconds, or tasks are posted.
     bool run_here(Task& task);
-    /// Looks for something that the loop does not watch for as long as the loop may poll. False, perhaps
-    /// without a look, if the caller should sleep. `found` neither waits nor uses the loop.
+    /// Polls for a condition that the loop does not watch for as long as the loop may poll. False, perhaps
+    /// without a check, if the caller should sleep. `found` neither waits nor uses the loop.
     bool poll_for(const Condition& found);
-    /// Runs what is ready, without waiting; false if another thread drives.
+    /// Processes ready events, without waiting; false if another thread drives.
     bool progress();
     /// Runs until `done()` holds; callers on several threads take turns. `done` is called under no lock.
     void run_until(const Condition& done);

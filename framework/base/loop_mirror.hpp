@@ -22,7 +22,7 @@ class LoopMirror {
     static constexpr Clock::time_point kNever = Clock::time_point::max();
 
     explicit LoopMirror(bool gate) : set_(::epoll_create1(EPOLL_CLOEXEC)) {
-        // All times have one descriptor, made at once: later there may be none left.
+        // All timers share one descriptor, created at once: later there may be none left.
         timer_.reset(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
         ok_ = change(set_, timer_.get(), POLLIN, EPOLL_CTL_ADD);
         if (gate) gate_.reset(::epoll_create1(EPOLL_CLOEXEC));
@@ -51,7 +51,7 @@ class LoopMirror {
         time_ = time;
     }
     Clock::time_point time() const { return time_; }
-    /// A time that has come keeps the set readable.
+    /// An expired timer keeps the set readable.
     bool time_is_over() const { return time_ != kNever && time_ <= Clock::now(); }
 
     void open(bool on) const { change(gate_, fd(), on ? POLLIN : 0); }
@@ -61,8 +61,8 @@ class LoopMirror {
         const int ready = ::epoll_wait(gate_.get(), &event, 1, static_cast<int>(limit.count()));
         return ready > 0 || (ready < 0 && errno == EINTR);
     }
-    /// Whether all still are under their numbers, each set with the next one in it, and `shown`, too: the
-    /// program may have closed any of them, and have files of its own there.
+    /// Whether all, including `shown`, still have their numbers, each set containing the next one: the
+    /// program may have closed any of them, and reused the numbers.
     bool holds(int shown) const {
         return (!gate_ || change(gate_, fd())) && change(set_, shown) && change(set_, timer_.get());
     }

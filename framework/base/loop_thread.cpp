@@ -91,7 +91,7 @@ void LoopThread::run() {
     loop_.give();
 }
 
-/// Does what comes while no caller drives; stop() does what is left at the end. Without descriptors for a
+/// Processes events while no caller drives; stop() processes the rest at the end. Without descriptors for a
 /// gate the thread keeps the loop for itself.
 void LoopThread::run_shared() {
     std::chrono::seconds silence = kFirstSilence;
@@ -108,7 +108,7 @@ void LoopThread::run_shared() {
         silence = came ? kFirstSilence : std::min(2 * silence, kLongestSilence);
         loop_.wait_to_take();
         if (!came) {
-            // The program may have closed what the loop has: a wait for that would never end.
+            // The program may have closed the loop's descriptors: a wait for them would never end.
             loop_.look();
             if (!gate_->holds(loop_.wake_fd())) build_gate();
         }
@@ -123,7 +123,7 @@ void LoopThread::build_gate() {
     loop_.show_in(&*gate_);
 }
 
-/// Closes only what is certainly ours.
+/// Closes only descriptors that certainly belong to the library.
 void LoopThread::drop_gate() {
     if (!gate_) return;
     if (!gate_->holds(loop_.wake_fd())) gate_->abandon();

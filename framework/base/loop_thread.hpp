@@ -24,14 +24,14 @@ class LoopThread : private EventLoop::Standby {
     /// Stops the thread.
     ~LoopThread() override;
 
-    /// The thread runs on these processors only, where that can be had (can_bind_to()). Before start().
+    /// The thread runs only on these processors, if possible (can_bind_to()). Before start().
     void bind(const cpu_set_t& processors) { bound_to_ = processors; }
-    /// Starts the thread under `name` (at most 15 characters are kept). Beside callers it begins only when
-    /// there is something that no caller drives: a task that another thread posts, what a caller leaves
-    /// behind (tasks, times, and descriptors that cannot wait), or EventLoop::need_driver(). bad_alloc.
+    /// Starts the thread under `name` (at most 15 characters are kept). With callers it starts only when
+    /// there is work that no caller drives: a task that another thread posts, work that a caller leaves
+    /// behind (tasks, timers, and descriptors that cannot wait), or EventLoop::need_driver(). bad_alloc.
     void start(const char* name);
-    /// Ends the loop after the tasks already posted, joins the thread, and runs `last` (may be null) on the
-    /// calling thread, as what a shared loop has left to do. Not on the loop.
+    /// Ends the loop after the tasks already posted, joins the thread, and runs `last` (may be null) and the
+    /// rest of a shared loop's tasks on the calling thread. Not on the loop.
     void stop(EventLoop::Task last = nullptr);
     /// While on, ready descriptors do not wake the thread, because a caller drives the loop. On the loop.
     void hold_back(bool on) const {

@@ -7,7 +7,7 @@
 
 namespace muster {
 
-/// Whether so many bytes can be had now: what such a library needs is mostly there then.
+/// Whether that many bytes can be allocated now: then such a library usually has enough memory.
 inline bool has_memory_for(size_t bytes) {
     void* const room = std::malloc(bytes);
     // Or else the compiler would leave both out.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Locks that clang's thread-safety analysis understands: a member says by MUSTER_GUARDED_BY which lock guards
-// it, a function by MUSTER_REQUIRES which one its caller holds. The tidy stage of ./check reports each access
+// Locks that clang's thread-safety analysis understands: MUSTER_GUARDED_BY names the lock of a member,
+// MUSTER_REQUIRES the lock that a function's caller holds. The tidy stage of ./check reports each access
 // without it.
 #pragma once
 

@@ -22,7 +22,7 @@ UniqueFd fail(int error) {
     return {};
 }
 
-/// The parts of a path that are still to be gone down, the next one last.
+/// The remaining parts of a path, the next one last.
 class Way {
   public:
     explicit Way(const std::string& path) { go(path); }
@@ -33,7 +33,7 @@ class Way {
         parts_.pop_back();
         return part;
     }
-    /// A path, or what a link stands for, comes before the rest.
+    /// A path, or the target of a link, precedes the rest.
     void go(const std::string& path) {
         if (path.starts_with('/')) {
             at.reset(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -64,7 +64,7 @@ class Way {
         stop(errno);
     }
 
-    /// Goes down into the next folder, which is made where it is missing.
+    /// Opens the next folder, and creates it if it is missing.
     void step(mode_t mode) {
         const std::string name = next();
         const auto open = [&] { return ::openat(at.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC); };
@@ -78,7 +78,7 @@ class Way {
         at = std::move(folder);
     }
 
-    UniqueFd at;  ///< the folder that has been reached; none where the way has ended
+    UniqueFd at;  ///< the folder that has been reached; none after a failure
 
   private:
     void stop(int error) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opening files that output of processes goes to, also where others may have prepared the folder.
+// Opening output files, also in folders that other users may have prepared.
 #pragma once
 
 #include <sys/types.h>
@@ -10,14 +10,13 @@
 
 namespace muster {
 
-/// Opens the file for appending and makes it, with the folders that lead to it, where it is missing (modes as
-/// the umask says). `empty`: truncates it. Root follows only links of root's. Root opens nothing
-/// but regular files of its own with one name. On failure nothing is open and errno says why: ELOOP for a
-/// link of another user, EPERM for a file that root leaves alone. Any thread.
+/// Opens the file for appending, and creates it and its folders if they are missing (modes by the umask).
+/// `empty`: truncates it. Root follows only root's links. Root opens nothing but regular files of its own
+/// with one name. On failure nothing is open and errno says why: ELOOP for a link of another user, EPERM for
+/// a file that root refuses. Any thread.
 UniqueFd open_output_file(const std::string& path, bool empty);
 
-/// Goes down to a folder in the same way, makes what is missing with this mode (less the umask), and opens it
-/// for what is done relative to it (O_PATH).
+/// Opens a folder in the same way with O_PATH, and creates missing folders with this mode (less the umask).
 UniqueFd open_output_folder(const std::string& path, mode_t mode);
 
 }  // namespace muster

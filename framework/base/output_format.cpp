@@ -21,7 +21,7 @@ std::string rank_name_of(pmix_rank_t rank) {
     return rank == PMIX_RANK_WILDCARD ? "*" : std::to_string(rank);
 }
 
-/// A name as a part of a path that is one step and goes down.
+/// A name as a single, descending component of a path.
 std::string path_step(std::string_view name) {
     std::string step(name);
     for (char& c : step) {
@@ -175,7 +175,7 @@ void LineFormatter::feed(std::string_view bytes, std::string& out) {
         const bool ended = end != std::string_view::npos;
         std::string_view line = bytes.substr(0, ended ? end + 1 : bytes.size());
         bytes.remove_prefix(line.size());
-        // A line without end goes out in parts, all of one length, however it came.
+        // A line without end is written in parts of equal length, however it arrived.
         while (held_.size() + line.size() > kLongestLine) {
             const size_t part = kLongestLine - held_.size();
             held_ += line.substr(0, part);

@@ -49,7 +49,7 @@ struct OutputStyle {
     /// Whether anything is added to the bytes.
     bool marks() const { return tag || full_name || detailed || rank || timestamp || xml; }
     bool to_files() const { return !file.empty() || !directory.empty(); }
-    /// False where the name of the file is a pattern with a conversion that there is not.
+    /// False if the name of the file is a pattern with an unknown conversion.
     bool names_files() const { return !pattern || is_file_pattern(file); }
     /// The path for one channel of one process; a namespace cannot lead out of the directory.
     std::string path_for(const pmix_proc_t& source, pmix_iof_channel_t channel,
@@ -69,7 +69,7 @@ class LineFormatter {
     LineFormatter(const OutputStyle& style, const pmix_proc_t& source, pmix_iof_channel_t channel,
                   const FindFacts& find_facts);
 
-    /// Appends what can be shown now to `out`: whole lines, unless the style is raw.
+    /// Appends the text that can be shown now to `out`: whole lines, unless the style is raw.
     void feed(std::string_view bytes, std::string& out);
     /// Whether the begin of a line is held back.
     bool holds() const { return !held_.empty(); }
@@ -79,7 +79,7 @@ class LineFormatter {
     void interrupt() { begun_ = false; }
     /// Whether a line was begun and not ended.
     bool begun() const { return begun_; }
-    /// Appends what was held back. A marked line is ended; nothing is added to bytes without marks.
+    /// Appends held-back text. A marked line is terminated; nothing is added to bytes without marks.
     void finish(std::string& out);
 
   private:
@@ -94,7 +94,7 @@ class LineFormatter {
     bool begun_ = false;  ///< the begin of this line was shown
 };
 
-/// Appends `text` so that it is well-formed character data; what is no character of XML becomes U+FFFD.
+/// Appends `text` so that it is well-formed character data; bytes that are not XML characters become U+FFFD.
 void append_xml(std::string_view text, std::string& out);
 
 }  // namespace muster

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A waiter on poll(2): see waiter.hpp. A turn looks at all descriptors, which are few.
+// A waiter on poll(2): see waiter.hpp. A turn checks all descriptors, which are few.
 #include <poll.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class PollWaiter : public Waiter {
     void set(Watch::Impl& watch) override {
         if (!watch.on_time) {
             if (std::find(watched_.begin(), watched_.end(), &watch) != watched_.end()) return;
-            // A turn is to need no memory.
+            // A turn must not allocate memory.
             polled_.reserve(watched_.size() + 1);
             asked_.reserve(watched_.size() + 1);
             return watched_.push_back(&watch);
@@ -99,7 +99,7 @@ class PollWaiter : public Waiter {
 
     std::vector<Watch::Impl*> watched_;
     std::vector<Watch::Impl*> times_;               // by their deadlines
-    std::vector<Watch::Impl*> polled_;              // those of this turn, and what was asked for each
+    std::vector<Watch::Impl*> polled_;              // those of this turn, and their events
     std::chrono::seconds silence_ = kFirstSilence;  ///< the next one that is waited for
     std::vector<pollfd> asked_;
 };

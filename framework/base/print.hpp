@@ -18,7 +18,7 @@ pmix_status_t print_element(std::string& out, const std::string& prefix, const v
 /// A value with its type; "UNDEF" where there is none.
 std::string value_text(const pmix_value_t* value);
 
-/// Only what a value says, without the type: `3`, `"text"`, `[3 x PMIX_INFO]`; for messages.
+/// Only the content of a value, without the type: `3`, `"text"`, `[3 x PMIX_INFO]`; for messages.
 std::string value_brief(const pmix_value_t* value);
 
 }  // namespace muster

@@ -18,7 +18,7 @@ namespace muster {
 /// Whether two keys are the same, as far as a pmix_key_t can hold them. Null equals nothing.
 bool key_is(const char* a, const char* b);
 
-/// Fills a key; what does not fit is cut off. The rest of the array is zero.
+/// Fills a key, truncated to the array. The rest of the array is zero.
 void key_load(char* key /* pmix_key_t */, std::string_view text);
 
 /// The key as text, whether or not it has room for a terminator.
@@ -30,7 +30,7 @@ bool key_is_reserved(const char* key);
 /// Whether two namespaces are the same. Null and empty equal nothing, not even each other.
 bool nspace_is(const char* a, const char* b);
 
-/// Fills a namespace; what does not fit is cut off. The rest of the array is zero.
+/// Fills a namespace, truncated to the array. The rest of the array is zero.
 void nspace_load(char* nspace /* pmix_nspace_t */, std::string_view text);
 std::string_view nspace_view(const char* nspace);
 

@@ -17,7 +17,7 @@ struct Error {
     std::string text;
 };
 
-/// Either a T or an Error. A Result that is not looked at is a mistake.
+/// Either a T or an Error. Ignoring a Result is a mistake.
 template <class T>
 class [[nodiscard]] Result {
   public:

@@ -12,7 +12,7 @@
 
 namespace muster {
 
-/// Texts one behind the other, each with its terminator.
+/// Consecutive texts, each with its terminator.
 template <std::size_t kCount, std::size_t kSize>
 class TextTable {
   public:

@@ -17,8 +17,8 @@
 namespace muster {
 namespace {
 
-/// The owner of the running library's file and the owner of the root folder decide already what this process
-/// runs. A user namespace that does not map root shows root's files under another owner.
+/// The owner of the running library's file and the owner of the root folder already control the code of this
+/// process. A user namespace that does not map root shows root's files under another owner.
 bool trusted_owner(uid_t user) {
     if (user == 0 || user == ::geteuid()) return true;
     struct stat status {};
@@ -73,7 +73,7 @@ Result<std::string> trusted_path(const std::string& path, Trust trust) {
         const bool last = begin > real.size();
         const std::string here = last ? real : real.substr(0, std::max<size_t>(begin - 1, 1));
         const bool holds_the_file = !is_folder && !last && real.find('/', begin) == std::string::npos;
-        // In a sticky folder others cannot exchange what is not theirs.
+        // In a sticky folder others cannot replace files that they do not own.
         const bool sticky =
             !last && (status.st_mode & S_ISVTX) != 0 && S_ISDIR(status.st_mode) && !holds_the_file;
         if (sticky) status.st_mode &= ~static_cast<mode_t>(S_IWGRP | S_IWOTH);

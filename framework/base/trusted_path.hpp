@@ -12,17 +12,17 @@
 
 namespace muster {
 
-/// How much is demanded. `RootOnly` is for processes with raised privileges.
+/// The required level of trust. `RootOnly` is for processes with raised privileges.
 enum class Trust { Usual, RootOnly };
 
-/// Why a file or folder with this status is not trusted, as words after its path; "" when it is. A group may
-/// write what is the user's own, unless that is root, and where it may write the running library's file. Any
-/// thread.
+/// The reason why a file or folder with this status is not trusted, as words after its path; "" if it is
+/// trusted. Group write access is allowed for the user's own files, unless the user is root, and for a group
+/// that may write the running library's file. Any thread.
 std::string why_not_trusted(const struct stat& status);
 
-/// The path without links, if only trusted users can change it and all folders above it. A folder above that
-/// others may write has to be sticky; the one that holds the last part of the path may not be written by
-/// others at all. The error is one sentence; its cure is left to the caller. Any thread.
+/// The path without links, if only trusted users can change it and all folders above it. A parent folder that
+/// others may write must be sticky; the folder of the last part of the path must not be writable by others.
+/// The error is one sentence; the caller adds the remedy. Any thread.
 Result<std::string> trusted_path(const std::string& path, Trust trust);
 
 }  // namespace muster

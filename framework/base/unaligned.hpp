@@ -16,7 +16,7 @@ inline const char* at(const void* element, std::size_t offset) {
     return static_cast<const char*>(element) + offset;
 }
 
-/// The element as what its type says it is.
+/// The element as the type of its tag.
 template <class T>
 T* as(void* element) {
     return static_cast<T*>(element);

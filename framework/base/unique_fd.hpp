@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The owner of one file descriptor, which is never that of standard input, output or error: where these are
-// closed, the kernel gives their numbers to what is opened next, and what the program prints would go there.
+// The owner of one file descriptor, which is never that of standard input, output or error: if these are
+// closed, the kernel assigns their numbers to the next opened files, and the program's output would be
+// written there.
 #pragma once
 
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 namespace muster {
 
 /// The same open file under a number from 3 on, closed on exec; the one given is closed when it is lower. -1,
-/// with errno, where there is none left.
+/// with errno, if there is none left.
 inline int above_standard(int fd) {
     if (fd < 0 || fd > STDERR_FILENO) return fd;
     const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -42,7 +43,7 @@ class UniqueFd {
     int fd_ = -1;
 };
 
-/// While this lives, whatever opens a file gets a number from 3 on: for libraries that keep what they open.
+/// While this lives, all opened files get numbers from 3 on: for libraries that keep their descriptors.
 class StandardDescriptorsHeld {
   public:
     StandardDescriptorsHeld() {

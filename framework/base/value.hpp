@@ -32,7 +32,7 @@ inline ByteView value_as_bytes(const pmix_value_t* value) {
 /// PMIX_ERR_NOT_SUPPORTED for a type that a value cannot hold.
 pmix_status_t value_copy(pmix_value_t* dst, const pmix_value_t* src);
 
-/// Frees what the value owns and makes it UNDEF.
+/// Frees the memory of the value and makes it UNDEF.
 void value_destruct(pmix_value_t* value);
 
 /// Copies data into raw memory; dst is untouched on failure. `data` is a char* for PMIX_STRING and
@@ -46,7 +46,7 @@ pmix_status_t value_load(pmix_value_t* value, const void* data, pmix_data_type_t
 /// process where *data is null; PMIX_ERR_NOMEM.
 pmix_status_t value_unload(const pmix_value_t* value, void** data, std::size_t* size);
 
-/// PMIX_EQUAL, which is greater, or why that cannot be said.
+/// PMIX_EQUAL, the greater one, or the reason why they cannot be compared.
 pmix_value_cmp_t value_compare(const pmix_value_t* a, const pmix_value_t* b);
 
 /// Bytes of the payload with all that it owns (a string: its length and terminator).
@@ -112,7 +112,7 @@ class Value {
     }
     ~Value() { value_destruct(&value_); }
 
-    /// Takes over what the struct owns.
+    /// Takes over the memory of the struct.
     static Value adopt(const pmix_value_t& value) {
         Value owner;
         owner.value_ = value;
@@ -147,7 +147,7 @@ class Value {
     /// A data array that takes over a malloc'ed block of n elements.
     static Value adopt_array(void* elements, std::size_t n, pmix_data_type_t type);
 
-    /// A deep copy; throws std::bad_alloc, also where what was adopted cannot be copied (see copy_of).
+    /// A deep copy; throws std::bad_alloc, also if the adopted value cannot be copied (see copy_of).
     Value copy() const;
 
     const pmix_value_t* get() const { return &value_; }

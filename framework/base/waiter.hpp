@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The waiters for descriptors and times, on which an event loop stands, and what they see of a watch. For
-// the loop and its drivers only. Everything here is the driver's.
+// The waiters for descriptors and times of an event loop, and their view of a watch. For the loop and its
+// drivers only. All state here belongs to the driver.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ struct Watch::Impl {
     short interest = 0;                              // POLLIN and POLLOUT, as asked for
     bool can_wait = false;                           // Watch::let_wait()
     bool doubted = false;                            // Watch::look_at_times()
-    std::chrono::steady_clock::time_point deadline;  // where there is on_time, which comes once
+    std::chrono::steady_clock::time_point deadline;  // if there is on_time, which is called once
     std::function<void(EventLoop::Ready)> on_ready;
     std::function<void()> on_time;
     bool* destroyed = nullptr;  // set while a callback runs
@@ -41,7 +41,7 @@ struct Watch::Impl {
 
     /// Sets the waiter, and the mirror, to the current request. bad_alloc, at the first time.
     void arm();
-    /// Shows the mirror what is asked for.
+    /// Updates the mirror with the requested events.
     void show() const;
     /// Asks for POLLIN or POLLOUT, or no longer.
     void ask(short what, bool on);
@@ -65,9 +65,9 @@ class Waiter {
     virtual void set(Watch::Impl& watch) = 0;
     /// Forgets it; it is not fired any more, not even where that is due already.
     virtual void remove(Watch::Impl& watch) noexcept = 0;
-    /// Fires what is ready; `wait`: after a sleep, until something is, or a signal has come.
+    /// Fires ready watches; `wait`: sleeps until one is ready, or a signal arrives.
     virtual void turn(bool wait) = 0;
-    /// Fires what is doubted, where this kind knows that.
+    /// Fires doubtful watches, if this kind tracks them.
     virtual void look() {}
 };
 

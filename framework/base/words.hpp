@@ -11,7 +11,7 @@
 
 namespace muster {
 
-/// The number that the whole text is; nothing where it is anything else, or the type has no room for it.
+/// The whole text as a number; nothing if it is not a number or does not fit the type.
 template <class Number>
 std::optional<Number> number_of(std::string_view text) {
     Number number{};
@@ -36,7 +36,7 @@ inline std::vector<std::string_view> words_of(std::string_view text, char separa
     return words;
 }
 
-/// Whether a name is on a comma list, where a word that ends in '*' stands for all that begin so.
+/// Whether a name is on a comma list, where a word that ends in '*' matches all names with that prefix.
 inline bool on_list(std::string_view list, std::string_view name) {
     return std::ranges::any_of(words_of(list, ','), [&](std::string_view word) {
         if (!word.ends_with('*')) return name == word;

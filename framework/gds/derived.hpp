@@ -12,8 +12,8 @@
 
 namespace muster {
 
-/// A value that was computed, with the memory that it points to. Not to be copied or moved. The functions
-/// return false, and set nothing, where there is no value.
+/// A value that was computed, with the memory that it points to. Must not be copied or moved. The functions
+/// return false, and set nothing, if there is no value.
 struct Derived {
     pmix_value_t value = {};
     std::string text;
@@ -61,7 +61,7 @@ inline bool derive_from_name(Fact fact, std::string_view nspace, pmix_rank_t ran
 }
 
 /// A value of a node that follows from the map. `Map` has node_name, node_id, peers, leader and local_size of
-/// a node. They return empty text or no number for what the map does not say.
+/// a node. They return empty text or no number for data that the map lacks.
 template <class Map>
 bool derive_of_node(Fact fact, const Map& map, uint32_t node, Derived& out) {
     switch (fact) {

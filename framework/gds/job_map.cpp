@@ -68,7 +68,7 @@ std::string JobMap::node_name(uint32_t node) const {
     return preg::nth_name(name_row(row), node - row.node);
 }
 
-/// The place in the index of what `is_it` says yes to, or the free one where it would be.
+/// The slot in the index of the element for which `is_it` holds, or the free slot for it.
 template <class Is>
 static uint32_t slot_in(const std::vector<uint32_t>& index, std::string_view text, Is&& is_it) {
     const size_t mask = index.size() - 1;

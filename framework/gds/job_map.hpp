@@ -38,10 +38,10 @@ using NameIndex = std::unordered_map<std::string, T, NameHash, std::equal_to<>>;
 /// ("node7" and "node7.cluster.org", but not "10" and "10.0.0.1").
 bool same_host(std::string_view a, std::string_view b);
 
-/// The ranks of a node, ascending: a part of a list, or numbers that follow each other. As good as the map.
+/// The ranks of a node, ascending: a part of a list, or consecutive numbers. Valid as long as the map.
 class NodeRanks {
   public:
-    /// Goes through them by their places.
+    /// Iterates over them by position.
     class Iterator {
       public:
         using iterator_category = std::forward_iterator_tag;
@@ -82,7 +82,7 @@ class NodeRanks {
     }
     Iterator begin() const { return {*this, 0}; }
     Iterator end() const { return {*this, count_}; }
-    /// They follow each other, and nothing has to be looked at to know it.
+    /// They are consecutive by construction, without a check.
     bool consecutive() const { return listed_ == nullptr; }
 
   private:
@@ -101,7 +101,7 @@ class JobMap {
     uint32_t used_nodes() const { return used_nodes_; }
     /// Empty for a node that is known by its id alone.
     std::string node_name(uint32_t node) const;
-    /// Calls take(NODE, NAME) for each node in order: cheaper than to ask for each. The name is as good as
+    /// Calls take(NODE, NAME) for each node in order: cheaper than a lookup of each. The name is valid during
     /// the call.
     template <class Take>
     void each_node_name(Take&& take) const {
@@ -129,7 +129,7 @@ class JobMap {
         append_nodes(list, [](std::string_view) { return true; });
     }
     uint32_t node_id(uint32_t node) const { return ids_.empty() ? node : ids_[node]; }
-    /// kNone where there is none. By name, alias, or the name's first label.
+    /// kNone if there is none. By name, alias, or the name's first label.
     uint32_t find_node(std::string_view host) const;
     uint32_t find_node_id(uint32_t id) const;
     /// Other names, as given: comma-separated, empty for none.
@@ -157,7 +157,7 @@ class JobMap {
     std::optional<uint32_t> local_size(uint32_t node) const {
         return placed() != 0 ? std::optional(static_cast<uint32_t>(ranks_on(node).size())) : std::nullopt;
     }
-    /// The ranks from 0 on stand on the nodes in order: ranks_on(NODE).front() says it all.
+    /// The ranks from 0 on are placed on the nodes in order: ranks_on(NODE).front() is sufficient.
     bool in_order() const { return in_order_; }
     /// N, where the node of each rank is its number divided by N, which is known without looking at each.
     std::optional<uint32_t> block() const;
@@ -174,7 +174,7 @@ class JobMap {
     std::optional<uint32_t> global_rank(pmix_rank_t rank) const;
 
     // --- applications ---
-    /// Nothing of applications was said: there is one, with number 0.
+    /// No application was registered: there is one, with number 0.
     bool single_app() const { return apps_.size() <= 1; }
     std::optional<uint32_t> appnum(pmix_rank_t rank) const;
     std::optional<uint32_t> app_rank(pmix_rank_t rank) const;
@@ -183,7 +183,7 @@ class JobMap {
         uint32_t size = 0;
         pmix_rank_t leader = 0;
     };
-    /// By number; empty when nothing was said of applications.
+    /// By number; empty if no application was registered.
     std::span<const App> apps() const { return apps_; }
     const App* find_app(uint32_t number) const;
 
@@ -212,7 +212,7 @@ class JobMap {
     /// Consecutive ranks of one application; the first has `first_app_rank` in it.
     struct AppRun {
         pmix_rank_t first = 0;
-        uint32_t app = 0;  ///< kNone: not said
+        uint32_t app = 0;  ///< kNone: unknown
         uint32_t first_app_rank = 0;
     };
     const AppRun* app_run(pmix_rank_t rank) const;
@@ -231,13 +231,13 @@ class JobMap {
         uint32_t begin = 0;
         uint32_t length = 0;
     };
-    /// Nodes one after the other whose names differ in a number only, one higher each.
+    /// Consecutive nodes whose names differ only in an ascending number.
     struct Row {
         uint32_t node = 0;
         uint32_t count = 0;
         uint64_t first = 0;  ///< the first one's number
         uint32_t width = 0;  ///< digits that it has at least
-        uint32_t group = 0;  ///< of the first of those with this prefix, which stand together: how many
+        uint32_t group = 0;  ///< at the first of the adjacent ones with this prefix: their number
         Span prefix;
     };
     std::string_view text(Span span) const {
@@ -261,8 +261,8 @@ class JobMap {
     std::vector<std::pair<std::string, uint32_t>> aliases_;  ///< in the order given
     NameIndex<uint32_t> alias_index_;
 
-    /// The ranks from 0 on stand on the nodes in order, as mostly: then the first rank of each node says all,
-    /// and the two lists are empty.
+    /// The ranks from 0 on are placed on the nodes in order, as usual: then the first rank of each node is
+    /// sufficient, and the two lists are empty.
     bool in_order_ = true;
     std::vector<uint32_t> node_of_;         ///< by rank
     std::vector<pmix_rank_t> ranks_;        ///< of all nodes, one after the other
@@ -277,7 +277,7 @@ class JobMap {
     std::vector<uint32_t> local_ranks_, node_ranks_, global_ranks_, app_ranks_;
 };
 
-/// Collects what is said of a job, in any order, and makes the map. Not for several threads.
+/// Collects the data of a job, in any order, and builds the map. Not thread-safe.
 class JobMapBuilder {
   public:
     static constexpr uint32_t kNone = JobMap::kNone;
@@ -285,7 +285,7 @@ class JobMapBuilder {
     static constexpr pmix_rank_t kMaxRank = pmix_rank_t{1} << 24;
 
     JobMapBuilder() = default;
-    /// Starts with what is known already.
+    /// Starts with the known data.
     explicit JobMapBuilder(const JobMap& previous);
 
     /// Reads PMIX_NODE_MAP and PMIX_PROC_MAP, which replace the placement known so far.
@@ -341,7 +341,7 @@ class JobMapBuilder {
     }
     bool set_global_rank(pmix_rank_t rank, uint32_t value) { return set(map_.global_ranks_, rank, value); }
     void set_global_offset(uint32_t offset) { offset_ = offset; }
-    /// Makes the map know ranks up to `end`, also those of which nothing else is said.
+    /// Extends the map to ranks up to `end`, including those without other data.
     void set_rank_end(pmix_rank_t end);
 
     JobMap build() &&;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Building a job's map from what is said of the job.
+// Building a job's map from the registered data.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -247,7 +247,7 @@ bool JobMapBuilder::add_row(const preg::NameRow& row) {
         row.suffix.size() > UINT16_MAX || !joins_rows(row)) {
         return false;
     }
-    // The names of all rows have to have room where they may have to be kept one by one.
+    // There must be space for the names of all rows if they may have to be stored one by one.
     const std::optional<size_t> size = row.size(UINT32_MAX - map_.row_bytes_);
     if (!size) return false;
     map_.row_bytes_ += *size;
@@ -278,7 +278,7 @@ bool JobMapBuilder::add_row(const preg::NameRow& row) {
     return true;
 }
 
-/// From here on each node has a name of its own, found by the index.
+/// From here on each node has its own name, found by the index.
 void JobMapBuilder::index_rows() {
     if (map_.rows_.empty()) return;
     std::string names;
@@ -351,7 +351,7 @@ std::optional<pmix_rank_t> JobMapBuilder::place_new(pmix_rank_t first, pmix_rank
     return std::nullopt;
 }
 
-/// Places ranks that follow those placed before on the last node so far, or one behind it.
+/// Places the next ranks on the last node so far, or on the one after it.
 bool JobMapBuilder::append(pmix_rank_t first, pmix_rank_t last, uint32_t node) {
     std::vector<uint32_t>& starts = map_.rank_starts_;
     if (!map_.in_order_ || first != starts.back() || node + size_t{2} < starts.size()) return false;
@@ -463,7 +463,7 @@ void JobMapBuilder::build_apps() {
         map_.apps_.push_back(app);
 }
 
-/// Columns that say nothing new are dropped; they are what makes a job large.
+/// Redundant columns are dropped; they are the largest part of a job.
 void JobMapBuilder::drop_derived() {
     const auto drop = [](std::vector<uint32_t>& column, auto&& derived) {
         if (column.empty()) return;

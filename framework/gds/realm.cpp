@@ -113,7 +113,7 @@ constexpr auto kRows = [] {
 
 constexpr KeyInfo kOther = {};
 
-/// Which row may have the key: a table that is looked through from hash_of on, up to a row of none.
+/// The row that may have the key: a table that is searched from hash_of on, up to an empty row.
 constexpr size_t kSlots = 512;
 constexpr uint8_t kNoRow = UINT8_MAX;
 static_assert(kRows.size() < kNoRow && kRows.size() * 4 < kSlots);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Compressed lists as OpenPMIx writes them: "blob:" NUL "component=zlib:" NUL "size=N:" NUL and N bytes,
-// which are the list's length (four bytes, least significant first) and what a library makes of the list. The
-// name is zlib's also where OpenPMIx 7.0 has compressed by zstd.
+// which are the list's length (four bytes, least significant first) and the compressed list. The name is
+// zlib's also if OpenPMIx 7.0 has compressed with zstd.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ inline bool take_string(std::string_view& bytes, std::string_view& text) {
 }
 
 /// Leaves the N bytes of a hostile blob.
-/// @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED where it is none; PMIX_ERR_BAD_PARAM where it is broken.
+/// @return PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED if it is not a blob; PMIX_ERR_BAD_PARAM if it is malformed.
 inline pmix_status_t open_blob(std::string_view& bytes) {
     std::string_view tag, component, size_text;
     if (!bytes.starts_with("blob") || !take_string(bytes, tag) || tag != "blob")

@@ -39,7 +39,7 @@ class Form {
 
   protected:
     size_t limit() const { return limit_; }
-    /// A parameter of the component as a number, or `fallback` where it is none.
+    /// A parameter of the component as a number, or `fallback` if it is not a number.
     size_t number(const char* name, size_t fallback) const {
         const char* text = host().parameter(host().context, name);
         const unsigned long long value = text == nullptr ? 0 : std::strtoull(text, nullptr, 10);

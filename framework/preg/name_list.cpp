@@ -12,7 +12,7 @@ constexpr int kMaxBrackets = 8;
 /// Digits that a number may be padded to.
 constexpr uint64_t kMaxWidth = 64;
 
-/// Writes out the names that one entry stands for, within the limits of the whole list.
+/// Expands the names of one entry, within the limits of the whole list.
 class Expander {
   public:
     Expander(size_t limit, const muster_preg_name_row_sink_t& sink)
@@ -108,7 +108,7 @@ class Expander {
 
 std::optional<size_t> NameRow::size(size_t limit) const {
     size_t all = 0, digits = 1;
-    uint64_t end = 10;  // of the numbers with so many digits
+    uint64_t end = 10;  // of the numbers with that many digits
     for (uint64_t value = first, left = count; left != 0;) {
         while (value >= end && digits <= kMaxDigits) {
             end *= 10;

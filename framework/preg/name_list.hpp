@@ -14,7 +14,7 @@
 
 namespace muster::preg {
 
-/// How many names or ranks one expression may stand for, unless a parameter says otherwise.
+/// The default limit of names or ranks in one expression.
 inline constexpr size_t kDefaultLimit = size_t{1} << 22;
 /// ... and how many bytes of names for each of them, on average.
 inline constexpr size_t kBytesPerName = 64;
@@ -43,7 +43,7 @@ struct NameRow {
 
 /// The name that `place` others of the row stand before; `place` is less than its count.
 std::string nth_name(const NameRow& row, uint64_t place);
-/// How many names of the row stand before this one; nothing where it is none of them.
+/// The number of names of the row before this one; nothing if it is not in the row.
 std::optional<uint64_t> place_in(const NameRow& row, std::string_view name);
 
 /// The names of a row, one after the other, in one place.
@@ -63,7 +63,7 @@ enum class Brackets : bool { Lenient, Strict };
 
 /// Reads a comma list of names; "[1-3,007]" in a name stands for each of the numbers, several brackets for
 /// each combination, the last changing fastest; a number has at least as many digits as the first of its
-/// range. Empty entries are passed over.
+/// range. Empty entries are skipped.
 /// @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_OUT_OF_RESOURCE past `limit`; what the sink returned.
 /// `sink.row` may be null.
 pmix_status_t parse_names(std::string_view text, size_t limit, const muster_preg_name_row_sink_t& sink,

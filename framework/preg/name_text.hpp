@@ -64,7 +64,7 @@ class Splitter {
 
     /// The rest of the text, which next() has not given yet.
     std::string_view rest() const { return text_.substr(std::min(at_, text_.size())); }
-    /// Passes over items of this length with their commas, which have no brackets.
+    /// Skips items of this length, including their commas, which have no brackets.
     void skip(size_t length) { at_ += length; }
 
   private:

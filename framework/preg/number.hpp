@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Decimal numbers in lists: reading digits without going past an end, and writing them padded.
+// Decimal numbers in lists: reading digits within bounds, and writing them padded.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ inline bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// The digits at the front of `text`, which are taken off; empty where there are none.
+/// Removes the digits at the front of `text`; empty if there are none.
 inline std::string_view take_digits(std::string_view& text) {
     size_t n = 0;
     while (n < text.size() && is_digit(text[n]))

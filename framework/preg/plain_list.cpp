@@ -13,7 +13,7 @@
 namespace muster::preg {
 namespace {
 
-/// Appends what comes next, behind a separator where something stands before it.
+/// Appends the next part, after a separator unless it is the first.
 class Writer {
   public:
     explicit Writer(std::string& out) : out_(out) { out_.clear(); }
@@ -59,7 +59,8 @@ std::string_view plain_names(std::string_view list, size_t limit, std::string& s
                                               return writer(data).name({name, length});
                                           }};
     if (parse_names(list, limit, sink) != PMIX_SUCCESS) return list;
-    // A bracket that is part of a name may be read as the begin of ranges, with what now stands behind it.
+    // A bracket that is part of a name may be read as the beginning of ranges, together with the text now
+    // after it.
     return space.find('[') == std::string::npos ? space : list;
 }
 

@@ -8,8 +8,8 @@
 
 namespace muster::preg {
 
-/// A comma list of names without ranges in brackets, made in `space`. The list as it is where it has none,
-/// where it cannot be read, where it stands for more than `limit` names, and where a name has a bracket.
+/// A comma list of names without ranges in brackets, made in `space`. The list is unchanged if it has no
+/// ranges, cannot be parsed, expands to more than `limit` names, or has a name with a bracket.
 std::string_view plain_names(std::string_view list, size_t limit, std::string& space);
 
 /// The same of a semicolon list of the ranks on each node.

@@ -73,7 +73,7 @@ bool read_row(std::string_view text, Row& row) {
     return text.empty();
 }
 
-/// Counts against the limits what goes to the sink.
+/// Counts the names passed to the sink against the limits.
 class Counter {
   public:
     Counter(size_t limit, const muster_preg_rank_row_sink_t& sink)
@@ -99,7 +99,7 @@ class Counter {
         }
         for (uint64_t i = 0; i < count; ++i) {
             for (const Part& part : parts) {
-                // Neither factor has more than 32 bits: there are not so many nodes.
+                // Neither factor exceeds 32 bits: there are fewer nodes.
                 const uint64_t first = part.start + i * part.step, last = first + part.span;
                 if (last >= PMIX_RANK_VALID) return PMIX_ERR_BAD_PARAM;
                 const pmix_status_t status =
@@ -178,7 +178,7 @@ void append_run(std::string& out, Run run) {
 /// one, more by their counts.
 class Chain {
   public:
-    /// So many nodes with `each` ranks; `text` is what they would be one by one.
+    /// That many nodes with `each` ranks; `text` is their form one by one.
     bool add(uint64_t start, uint64_t each, uint64_t count, const std::string& text) {
         if (nodes_ == 0) {
             start_ = next_ = start;
@@ -404,7 +404,7 @@ bool shorten_ranks(std::string_view list, std::string& out) {
         at = end + 1;
     }
     shortener.flush();
-    // One node without ranks would be written as nothing, which stands for no node.
+    // One node without ranks would be written as an empty text, which means no node.
     return list.empty() || out.size() != before;
 }
 

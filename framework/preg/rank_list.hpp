@@ -28,7 +28,7 @@ inline pmix_status_t parse_ranks(std::string_view text, size_t limit, const must
 /// "Nx(K)@START+STEP". Nodes with several ranges each have one such part a range, with commas between them.
 /// Many nodes whose ranks continue those of the node before are "@START:C,C*N,...": the first rank of
 /// all, and the count of each node, or of N nodes.
-/// @return false when the list is not one of ranks, or the form cannot say it (one node without ranks).
+/// @return false if the list is not a list of ranks, or the form cannot express it (one node without ranks).
 bool shorten_ranks(std::string_view list, std::string& out);
 
 }  // namespace muster::preg

@@ -22,7 +22,7 @@ Result<pmix_regex2_t> generate_regex2(std::string_view list);
 /// The list in a form that the preg components read. The errors are those of parse_regex2().
 Result<std::string> regex2_as_map(const pmix_regex2_t& regex);
 
-/// Gives the contents of a compressed block, of so many bytes at most.
+/// Returns the contents of a compressed block, limited in size.
 using Decompress = std::optional<Bytes> (*)(ByteView block, size_t limit);
 
 /// The list as it was given to generate_regex2(). PMIX_ERR_NOT_SUPPORTED for another encoding,

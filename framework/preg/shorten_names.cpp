@@ -11,7 +11,7 @@
 namespace muster::preg {
 namespace {
 
-/// A name taken apart into numbers and what is between them.
+/// A name split into numbers and the text between them.
 struct Pattern {
     static constexpr size_t kMaxFields = 16;
     struct Field {
@@ -63,7 +63,7 @@ class RangeList {
         open_ = false;
     }
 
-    /// Digits, or a bracket with ranges. False for ranges whose ends do not show how they are padded.
+    /// Digits, or a bracket with ranges. False for ranges whose ends do not determine the padding.
     bool add(std::string_view text) {
         Range range;
         if (!take(text, '[')) return take_range(text, range) && add(range);
@@ -76,7 +76,7 @@ class RangeList {
         return true;
     }
 
-    /// So many more numbers, which follow the last range as they would be written.
+    /// That many more numbers, which continue the last range in written form.
     void grow(uint64_t count) { current_.last += count; }
 
     /// The number that would make the last range grow; its digits have the width of that range.
@@ -90,7 +90,7 @@ class RangeList {
 
   private:
     bool add(const Range& range) {
-        // Going on where the last range ended, with the digits that it would give.
+        // Continues after the end of the last range, with its number of digits.
         if (open_ && range.first == current_.last + 1) {
             const size_t digits = std::to_string(range.first).size();
             if (std::max(digits, current_.width) == std::max(digits, range.width)) {
@@ -148,7 +148,7 @@ class Entries {
         out_.append(name);
     }
 
-    /// `name` with `ranges` in the place of its field `active`. False when it cannot be written.
+    /// `name` with `ranges` instead of its field `active`. False if it cannot be written.
     bool add(const Pattern& name, size_t active, const std::string& ranges) {
         if (waiting_ && joins(name, active, ranges)) return outer_ranges_.add(name.text(outer_));
         flush();
@@ -166,7 +166,7 @@ class Entries {
         if (!waiting_ || outer_ == Pattern::kMaxFields) return std::nullopt;
         return first_.fields[outer_];
     }
-    /// So many more entries, whose outer numbers follow.
+    /// That many more entries with consecutive outer numbers.
     void grow(uint64_t count) { outer_ranges_.grow(count); }
 
     void flush() {
@@ -356,7 +356,7 @@ class Group {
     size_t active_ = Pattern::kMaxFields;
     size_t size_ = 0;
     RangeList ranges_;
-    std::string_view block_;  ///< the group before this one, with the comma behind it
+    std::string_view block_;  ///< the previous group, with the comma after it
     std::string expected_;    ///< the name that follows the last one; empty: not made yet
     size_t number_begin_ = 0, number_end_ = 0;
 };

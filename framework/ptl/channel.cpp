@@ -24,17 +24,17 @@ namespace {
 
 // Read for one channel before others have their turn.
 constexpr size_t kReadTurn = size_t{1} << 20;
-// How long its frames may take before others have theirs: few bytes may ask for much.
+// Processing time of its frames before other peers are served: few bytes may cause much work.
 constexpr std::chrono::milliseconds kTurnTime{5};
 // Turns in one call, for a caller that needs all received data.
 constexpr int kMostTurns = 16;
-// Read of a peer that takes nothing more, but may have said something.
+// Bytes read from a peer that accepts no more data, but may have sent some.
 constexpr size_t kMostReadLast = 16 * kReadTurn;
 constexpr size_t kFramesPerWrite = 64;
 // Bytes of frames that wait for the end of the turn, at most.
 constexpr size_t kMostGathered = size_t{256} << 10;
 
-// Parts of a frame that are written from where they stand, its header among them, at most.
+// Maximum number of parts of a frame that are written in place, including its header.
 constexpr size_t kPartsAtOnce = 32;
 
 }  // namespace
@@ -68,7 +68,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
             return queued_ != 0 && (queued_ >= limits_.max_queued ||
                                     kHeaderSize + payload_size > limits_.max_queued - queued_);
         };
-        if (full()) flush();  // only what the socket does not take counts
+        if (full()) flush();  // only bytes that it does not accept count
         if (write_failed_) return false;
         if (full()) {
             if (limits_.close_when_full) give_up(&Impl::report_full);
@@ -112,7 +112,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
                 rest.append(part);
             return send(pindex, tag, std::move(rest), nullptr, false, sent);
         } catch (const std::bad_alloc&) {
-            // Behind half a frame nothing can follow.
+            // Nothing can follow half a frame.
             if (sent != 0) {
                 write_error_ = ENOMEM;
                 give_up(&Impl::report_write_failure);
@@ -160,7 +160,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         });
     }
 
-    /// Writes without waiting, for an owner that goes away after finish().
+    /// Writes without waiting, for an owner that is destroyed after finish().
     void abandon() {
         if (open_ && finishing_) write_queue();
         close();
@@ -236,8 +236,8 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         if (ready.readable && open_) on_readable();
     }
 
-    /// False, and errno, where the program has closed our socket: what has its number now must not be
-    /// touched.
+    /// False, and errno, if the program has closed the socket: the file that has its number now must not be
+    /// used.
     bool has_socket() {
         if (!socket_.claim || socket_.claim.held_lately()) return true;
         errno = EBADF;
@@ -262,7 +262,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
                 auto self = weak.lock();
                 if (!self || !self->open_) return;
                 self->flush();
-                // Not from here: what they send would make this turn last.
+                // Not from here: their data would prolong this turn.
                 if (self->queue_.empty() && !self->drained_.empty()) self->later(&Impl::tell_drained);
             });
         } catch (const std::bad_alloc&) {
@@ -286,7 +286,8 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         tell_drained();
     }
 
-    /// Writes what the socket takes now. After a failure the queue is empty and write_failed_ set.
+    /// Writes the bytes that the socket accepts now. After a failure the queue is empty and write_failed_
+    /// set.
     void write_queue() {
         while (!queue_.empty()) {
             std::array<iovec, 2 * kFramesPerWrite> parts;
@@ -342,8 +343,8 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
 
     void report_write_failure() {
         auto self = shared_from_this();
-        // The peer may have answered before it went: what it said last is delivered first, and others have
-        // their turns meanwhile.
+        // The peer may have answered before it closed: its last frames are delivered first, and others are
+        // served meanwhile.
         if (open_ && started_ && !paused_ && !finishing_ && read_last_ < kMostReadLast &&
             (read_turn() || cut_ || delivers_later_)) {
             return later(&Impl::report_write_failure);
@@ -375,8 +376,8 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         turn_began_.reset();
     }
 
-    /// Whether the frames of this turn have taken so long that others come first. It is not asked where one
-    /// frame comes alone, and counts from when it is asked first.
+    /// Whether the frames of this turn have taken so long that others come first. It is not called for a
+    /// single frame, and counts from the first call.
     bool cut_turn() {
         const auto now = std::chrono::steady_clock::now();
         if (!turn_began_) turn_began_ = now;

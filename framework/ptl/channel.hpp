@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A framed, non-blocking conversation with one peer over a connected socket (wire format:
-// docs/reference/wire.md). Belongs to the loop: every member is called there, unless it says otherwise.
+// A framed, non-blocking connection to one peer over a connected socket (wire format:
+// docs/reference/wire.md). Belongs to the loop: every member is called there, unless noted otherwise.
 #pragma once
 
 #include <chrono>
@@ -54,20 +54,20 @@ class Channel {
     /// callback is made inside this call. Callbacks may call any member, and destroy the channel.
     void start(OnFrame on_frame, OnClosed on_closed, ByteView early = {});
 
-    /// Queues a frame; it is written at once where the socket takes it. False when it was not queued (closed,
-    /// longer than max_sent(), or the limit of queued bytes reached). `pindex` is what the handshake gave (0
-    /// towards clients). No callback is made inside this call: a peer that is gone is reported later.
+    /// Queues a frame; it is written at once if the socket accepts it. False when it was not queued (closed,
+    /// longer than max_sent(), or the limit of queued bytes reached). `pindex` comes from the handshake (0
+    /// towards clients). No callback is made inside this call: a closed peer is reported later.
     bool send(uint32_t pindex, uint32_t tag, Bytes payload);
     bool send_shared(uint32_t pindex, uint32_t tag, SharedBytes payload);
-    /// The same for a payload in parts, which stay the caller's: what the socket does not take at once is
-    /// copied. Throws std::bad_alloc where there is no memory for that; nothing is queued then.
+    /// The same for a payload in parts, which the caller owns: bytes that the socket does not accept at once
+    /// are copied. Throws std::bad_alloc without memory for that; nothing is queued then.
     bool send_parts(uint32_t pindex, uint32_t tag, std::span<const ByteView> payload);
 
     /// The same for one message of many: it is written with the others at the end of the loop's turn, or
     /// earlier, with the next frame that does not wait.
     bool send_soon(uint32_t pindex, uint32_t tag, Bytes payload);
     bool send_shared_soon(uint32_t pindex, uint32_t tag, SharedBytes payload);
-    /// Writes now what waits for the end of the turn, as far as the peer takes it.
+    /// Writes frames that wait for the end of the turn now, as far as the peer accepts them.
     void flush();
 
     /// Bytes that wait to be sent.
@@ -77,17 +77,17 @@ class Channel {
     /// Called when the queue has become empty (soon, if it is empty now), once per call of this function;
     /// never inside it. Dropped when the channel closes.
     void on_drained(std::function<void()> callback);
-    /// Stops (or resumes) reading, for back-pressure. While paused no frame is delivered, and a peer that is
-    /// gone is noticed only when writing to it.
+    /// Stops (or resumes) reading, for back-pressure. While paused no frame is delivered, and a closed peer
+    /// is detected only when writing to it.
     void pause(bool on);
-    /// Reads and delivers now what has arrived by now. True when that is all done, or the channel has closed;
-    /// false where reading is paused, or the peer sends so much that it has to take its turns. Not from a
-    /// callback of this channel.
+    /// Reads and delivers the bytes that have arrived so far. True if that is complete, or the channel has
+    /// closed; false if reading is paused, or the peer sends so much that other peers must be served. Not
+    /// from a callback of this channel.
     bool read_now();
-    /// Whether read_now() is to be called even if nothing has arrived: what was read is not delivered yet, or
-    /// it is not time to read.
+    /// Whether read_now() must be called even if nothing has arrived: read bytes are not delivered yet, or it
+    /// is not time to read.
     bool holds_back() const;
-    /// Closes after what is queued has been written (or failed, or kFinishLimit has passed); no callback
+    /// Closes after the queue has been written (or has failed, or kFinishLimit has passed); no callback
     /// afterwards. Input is discarded. is_open() turns false at the end.
     void finish();
     /// Closes now; no callback afterwards.

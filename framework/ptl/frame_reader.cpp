@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Frames out of a stream: see frame_reader.hpp. A frame goes straight from what was read into its payload, so
-// that a connection has no buffer of its own unless a read ends within a header or brings several frames.
+// Frames out of a stream: see frame_reader.hpp. A frame is copied directly from the read buffer into its
+// payload, so that a connection has no buffer of its own unless a read ends within a header or brings several
+// frames.
 #include "framework/ptl/frame_reader.hpp"
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 namespace muster {
 namespace {
 
-// Storage of a payload before anything of it has arrived, at most: enough for a piece of output of 64 KiB, as
-// pipes give it, with what stands before it.
+// Storage of a payload before anything of it has arrived, at most: enough for a piece of output of 64 KiB,
+// the size of a pipe, with the preceding fields.
 constexpr size_t kFirstStorage = size_t{96} << 10;
 
 }  // namespace
@@ -33,7 +34,7 @@ std::span<iovec> FrameReader::room(std::span<uint8_t> spare) {
     const size_t missing = in_payload_ ? payload_size_ - have_ : 0;
     into_payload_ = std::min(missing, std::max(kFirstStorage, have_));
     if (into_payload_ != 0 && !make_room(have_ + into_payload_)) into_payload_ = 0;
-    // Behind an incomplete payload nothing else can follow.
+    // Nothing else can follow an incomplete payload.
     spare_ = frame_.lost || into_payload_ == missing ? spare : std::span<uint8_t>();
     size_t count = 0;
     if (into_payload_ != 0) {
@@ -50,7 +51,7 @@ void FrameReader::took(size_t got) {
     ByteView rest = spare_.first(got - paid);
     if (buffer_.empty() && !complete()) take(rest);
     if (rest.empty()) return;
-    // Mostly part of a header is left of what was read before.
+    // Usually part of a header is left of the previous read.
     const size_t left = buffer_.size() - at_;
     if (at_ != 0 && left != 0) std::memmove(buffer_.data(), buffer_.data() + at_, left);
     buffer_.resize(left);

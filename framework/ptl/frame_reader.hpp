@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Takes frames out of the stream of bytes that a peer sends, of which nothing is believed: a length is held
-// against the limit before anything is allocated, and storage grows with what has really arrived.
+// Extracts frames from the untrusted byte stream of a peer: a length is compared with the limit before
+// anything is allocated, and storage grows with the received bytes.
 #pragma once
 
 #include <sys/uio.h>
@@ -31,19 +31,18 @@ class FrameReader {
 
     explicit FrameReader(size_t max_payload) : max_payload_(max_payload) {}
 
-    /// Bytes that were read elsewhere, behind all so far.
+    /// Appends bytes that were read elsewhere.
     void add(ByteView bytes) { buffer_.append(bytes); }
 
     /// Returns the buffers of the next read: the current payload, then the caller's `spare`, which must be
     /// valid until took(). Both are called for each read.
     std::span<iovec> room(std::span<uint8_t> spare);
-    /// Bytes for which there was room.
+    /// Bytes that fit.
     size_t asked() const { return into_payload_ + spare_.size(); }
-    /// So many bytes were read.
+    /// That many bytes were read.
     void took(size_t got);
 
-    /// The next frame that is complete. TooLong: a header announces() more than may be, and nothing comes
-    /// behind it.
+    /// The next complete frame. TooLong: a header announces() more than the limit, and nothing follows it.
     Next next(Frame& frame);
     size_t announces() const { return payload_size_; }
 

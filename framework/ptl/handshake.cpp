@@ -184,7 +184,7 @@ Result<ConnectRequest> parse_connect_request(ByteView body) {
         }
     }
     if (!get_string(in, request.version)) return malformed("the version has no end");
-    // Version 2.0 said nothing more. The empty names identify such a peer.
+    // Version 2.0 sent nothing more. The empty names identify such a peer.
     if (in.at_end()) return request;
     if (!get_string(in, request.bfrops)) return malformed("the encoding's name has no end");
     if (!in.read_byte(request.buffer_type) ||

@@ -47,17 +47,17 @@ enum class Capability : uint16_t {
     SilentCommit = 1 << 3,      ///< server: takes commits without an answer, and values of PMIX_GLOBAL once
     SilentReport = 1 << 4,      ///< server: takes events without an answer
     CompactJobData = 1 << 5,    ///< derives the facts that job data implies
-    EarlyQuestion = 1 << 6,     ///< server: keeps what follows the request to connect until it has decided
-    BarrierNote = 1 << 7,       ///< a fence says whether its process maps the barrier
+    EarlyQuestion = 1 << 6,     ///< server: keeps bytes after the request to connect until it has decided
+    BarrierNote = 1 << 7,       ///< a fence carries a flag: its process maps the barrier
     AnswersAtOnce = 1 << 8,     ///< server: does not wait for reserved keys that never come
     AskedOutput = 1 << 9,       ///< sends the output of a spawned job only to a tool that asks for it
     OwnAttributes = 1 << 10,    ///< answers queries of attributes for this library
-    ReadsToTheEnd = 1 << 11,    ///< server: reads what is left in a local socket that its peer has closed
+    ReadsToTheEnd = 1 << 11,    ///< server: reads the rest of a local socket that its peer has closed
     DataDelete = 1 << 12,       ///< takes deletions of posted keys: server, in commits; client, tag::kDelete
 };
 
-/// A peer's version, "6.1.0" and the like. A process that runs this library adds "muster<level>" behind the
-/// number. The level gives its capabilities; OpenPMIx ignores what follows the number.
+/// A peer's version, "6.1.0" and the like. A process that runs this library adds "muster<level>" after the
+/// number. The level gives its capabilities; OpenPMIx ignores the text after the number.
 struct PeerVersion {
     uint16_t major = 0;
     uint16_t minor = 0;

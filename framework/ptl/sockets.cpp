@@ -53,7 +53,7 @@ Result<void> connect_within(int fd, const sockaddr* address, socklen_t length,
     for (;;) {
         if (::connect(fd, address, length) == 0 || errno == EISCONN) return {};
         if (errno == EAGAIN) {
-            // A local socket whose queue is full: nothing to wait on, so look again soon.
+            // A local socket whose queue is full: there is nothing to wait on, so retry soon.
             if (left().count() == 0) return system_error(what, ETIMEDOUT);
             ::poll(nullptr, 0, static_cast<int>(std::min<int64_t>(left().count(), 5)));
         } else if (errno == EINPROGRESS || errno == EALREADY || errno == EINTR) {
@@ -138,7 +138,7 @@ Result<UniqueFd> StreamListener::next() {
                 return none_waits();
             case EMFILE:
             case ENFILE: {
-                // The kernel says so before it looks whether a connection waits.
+                // The kernel reports this before it checks for a waiting connection.
                 if (!reserve_)
                     return system_error("a connection may have to wait; raise the limit of open files",
                                         error);

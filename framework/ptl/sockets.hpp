@@ -25,7 +25,7 @@ Result<Socket> connect_stream(const sockaddr* address, socklen_t length, std::ch
                               const std::string& peer);
 
 /// A listening socket. It refuses connections when the process has no descriptor left: one is kept in reserve
-/// for that, so that the socket does not stay readable for ever.
+/// for that, so that the socket does not stay readable.
 class StreamListener : public Listener {
   public:
     StreamListener(UniqueFd fd, std::string uri);
@@ -34,8 +34,7 @@ class StreamListener : public Listener {
 
   protected:
     /// The next connection, non-blocking and close-on-exec. PMIX_ERR_NOT_FOUND when none waits;
-    /// PMIX_ERR_OUT_OF_RESOURCE when one was refused, or had to be left waiting, for want of descriptors or
-    /// memory.
+    /// PMIX_ERR_OUT_OF_RESOURCE if one was refused, or had to wait, for lack of descriptors or memory.
     Result<UniqueFd> next();
 
   private:
