@@ -14,7 +14,7 @@
 namespace muster::v41 {
 namespace {
 
-/// Length up to and including the first NUL, 0 where there is none.
+/// Length up to and including the first NUL, 0 if there is none.
 size_t terminated_length(ByteView bytes) {
     if (bytes.empty()) return 0;
     const auto* nul = static_cast<const uint8_t*>(std::memchr(bytes.data(), 0, bytes.size()));
@@ -194,7 +194,7 @@ bool Decoder::real(Real& value) {
     if (!text_view(view)) return false;
     if (view.size() > sizeof text) return fail(PMIX_ERR_UNPACK_FAILURE);
     if (view.empty()) return true;
-    // A peer whose locale says so writes a comma.
+    // A peer with such a locale writes a comma.
     std::replace_copy(view.begin(), view.end(), text, ',', '.');
     const std::optional<Real> read = read_decimal<Real>({text, view.size()});
     if (!read) return fail(PMIX_ERR_UNPACK_FAILURE);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads values from untrusted bytes. Lengths are checked before memory is allocated, counts against the bytes
-// that are left, nesting against kMaxNesting; arrays and bitmaps, which may take far more memory than their
-// bytes on the wire, are paid from a credit. The memory it writes to has been zeroed, and holds at any time
-// what can be destructed.
+// Reads values from untrusted bytes. Lengths are checked before memory is allocated, counts against the
+// remaining bytes, nesting against kMaxNesting; arrays and bitmaps, which may need far more memory than their
+// bytes on the wire, are charged to a credit. The memory it writes to has been zeroed, and can be destructed
+// at any time.
 #pragma once
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace muster::v41 {
 /// The fewest bytes that an element takes on the wire, 0 for types that are not elements of runs.
 size_t min_wire_size(pmix_data_type_t type);
 
-/// Members return whether they succeeded; error() says what went wrong.
+/// Members return whether they succeeded; error() returns the reason of a failure.
 class Decoder {
   public:
     static constexpr bool kReadsMemory = false;
 
-    /// Continues at the position of `in`; advance() moves `in` past what was decoded.
+    /// Continues at the position of `in`; advance() moves `in` past the decoded bytes.
     explicit Decoder(const ByteReader& in)
         : at_(in.rest().data()), end_(at_ + in.remaining()), credit_(credit_of(in)), granted_(credit_) {}
     void advance(ByteReader& in) const {
@@ -31,7 +31,7 @@ class Decoder {
         in.take_memory(granted_ - credit_);
     }
 
-    /// From now on topologies are given to hwloc; otherwise they are passed over.
+    /// From now on topologies are passed to hwloc; otherwise they are skipped.
     void load_topologies() { loads_topologies_ = true; }
 
     pmix_status_t error() const { return error_; }
@@ -130,7 +130,7 @@ class Decoder {
     /// Whether `count` more elements can be in the input at all.
     bool plausible(size_t count, size_t min_size);
     bool charge(size_t bytes);
-    /// A copy of what is not empty.
+    /// A copy of non-empty bytes.
     bool duplicate(ByteView view, char*& copy);
 
     const uint8_t* at_;

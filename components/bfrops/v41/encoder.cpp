@@ -40,7 +40,7 @@ bool Encoder::text(const char* value, size_t length) {
     return true;
 }
 
-/// As text() each, but room is made for many of them at once.
+/// Each as text(), but space is reserved for many of them at once.
 bool Encoder::strings(const void* elements, size_t n) {
     constexpr size_t kAtOnce = 64;
     const auto* values = static_cast<const char* const*>(elements);

@@ -13,7 +13,7 @@
 
 namespace muster::v41 {
 
-/// Members return whether they succeeded; error() says what went wrong. Throws std::bad_alloc.
+/// Members return whether they succeeded; error() returns the reason of a failure. Throws std::bad_alloc.
 class Encoder {
   public:
     static constexpr bool kReadsMemory = true;
@@ -54,7 +54,7 @@ class Encoder {
         return true;
     }
     bool booleans(const void* elements, size_t n);
-    /// The tag of the width comes once a run.
+    /// The tag of the width occurs once per run.
     bool pids(const void* elements, size_t n);
     bool pid(pid_t value) { return pids(&value, 1); }
     /// One sentinel a run; addresses mean nothing to anyone else.
@@ -89,7 +89,7 @@ class Encoder {
 
   private:
     bool text(const char* value, size_t length);
-    /// Gives back what extend() gave beyond `end`.
+    /// Returns the space from extend() beyond `end`.
     void finish(const uint8_t* end) { out_.resize(static_cast<size_t>(end - out_.data())); }
 
     Bytes& out_;

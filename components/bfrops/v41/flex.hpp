@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Integers of variable length: seven bits a byte, least significant first, the top bit says that more
-// follows. A ninth byte holds the last eight bits as they are. Signed numbers carry their sign in the lowest
+// Integers of variable length: seven bits a byte, least significant first, the top bit means that more
+// follows. A ninth byte holds the last eight bits unchanged. Signed numbers carry their sign in the lowest
 // bit.
 #pragma once
 
@@ -15,7 +15,7 @@ constexpr std::size_t max_flex_size(std::size_t width) {
     return width == 1 ? 1 : width == 2 ? 3 : width == 4 ? 5 : 9;
 }
 
-/// Writes to where there is room for nine bytes; returns the end of what was written.
+/// Writes to a buffer with space for nine bytes; returns the end of the written bytes.
 inline std::uint8_t* put_flex(std::uint8_t* at, std::uint64_t number) {
     for (int group = 0; group < 8; ++group) {
         if (number < 0x80) {
@@ -29,7 +29,7 @@ inline std::uint8_t* put_flex(std::uint8_t* at, std::uint64_t number) {
     return at;
 }
 
-/// Reads from [at, end); returns the end of what was read, or null where the input ends first.
+/// Reads from [at, end); returns the end of the bytes read, or null if the input ends first.
 inline const std::uint8_t* get_flex(const std::uint8_t* at, const std::uint8_t* end, std::uint64_t* number) {
     if (at != end && *at < 0x80) {  // most are small
         *number = *at;
@@ -50,7 +50,7 @@ inline const std::uint8_t* get_flex(const std::uint8_t* at, const std::uint8_t* 
     return at;
 }
 
-/// The unsigned number that stands for a number of any integer type.
+/// The unsigned number that represents a number of any integer type.
 template <class T>
 constexpr std::uint64_t to_wire(T number) {
     if constexpr (std::is_signed_v<T>) {

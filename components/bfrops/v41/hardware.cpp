@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cpusets, as lists of processing units, and topologies, as hwloc's XML followed by its tables of what it can
-// do (one byte a fact, as this hwloc has them: the wire depends on its version).
+// Cpusets, as lists of processing units, and topologies, as hwloc's XML followed by its support tables (one
+// byte per flag, in the layout of this hwloc: the wire format depends on its version).
 
 #include <hwloc.h>
 #include <strings.h>

@@ -97,7 +97,7 @@ bool each(C& c, As<C, void>* elements, std::size_t n) {
 template <class C>
 bool run(C& c, As<C, void>* elements, std::size_t n, pmix_data_type_t type);
 
-/// A struct whose members are on the wire as the table of data types describes them.
+/// A struct whose members are on the wire in the form described by the table of data types.
 template <class C>
 bool members(C& c, As<C, void>* element, const DataType& type) {
     for (const Field& field : type.fields) {

@@ -39,7 +39,7 @@ bool code(Coder& c, v41::As<Coder, void>* values, size_t n, pmix_data_type_t typ
     return run(c, values, n, type);
 }
 
-/// Writes one value but for what stands at its end as it is in memory.
+/// Writes one value except for trailing bytes with the same form in memory.
 bool encode_all_but(ByteView& rest, Encoder& out, const void* value, pmix_data_type_t type) {
     const auto view = [](const void* bytes, size_t size) {
         return ByteView(static_cast<const uint8_t*>(bytes), size);
@@ -81,7 +81,7 @@ void discard(void* values, size_t n, pmix_data_type_t type) {
     }
 }
 
-/// Reads the count of an item, which has to be of `type` where it is described.
+/// Reads the count of an item, which must be of `type` if it is described.
 bool expect_header(Decoder& in, BufferType buffer_type, int32_t& count, pmix_data_type_t type) {
     const bool described = buffer_type == BufferType::FullyDescribed;
     pmix_data_type_t type_of_count = PMIX_INT32, found = type;

@@ -50,7 +50,7 @@ Result<void> Registration::settle_node(const JobMap& map, uint32_t node, Table& 
 /// Greater than any number of processes.
 static constexpr uint32_t kUnsaid = UINT32_MAX;
 
-/// Node ranks continue behind the processes of earlier jobs on a node; node ranks that the host gives for
+/// Node ranks continue after the processes of earlier jobs on a node; node ranks that the host gives for
 /// single ranks take precedence.
 void Registration::count_node_ranks(JobMapBuilder& map) {
     std::vector<uint32_t> next;
@@ -116,7 +116,7 @@ namespace {
 
 using gds::move_in;
 
-/// Makes room, so that moving nothing but pointers remains.
+/// Reserves space, so that only pointers remain to be moved.
 void make_room(Table& into, const Table& from) {
     into.reserve(into.size() + from.size());
 }
@@ -145,7 +145,7 @@ void move_in(std::vector<Qualified>& into, std::vector<Qualified>& from) {
 
 }  // namespace
 
-/// Adds and replaces; a new map stands in for the old one.
+/// Adds and replaces; a new map replaces the old one.
 void Registration::merge(Job& into, Job& from) {
     make_room(into.facts, from.facts);
     make_room(into.own_node, from.own_node);

@@ -66,7 +66,7 @@ uint32_t Finder::session_nodes() const {
 bool Finder::derive_session(Fact fact, Derived& out) const {
     switch (fact) {
         case Fact::NumNodes: {
-            // A client knows its own job; the server is to be asked.
+            // A client knows only its own job; the server must be asked for others.
             if (!job_->local_procs) return false;
             const uint32_t nodes = session_nodes();
             return nodes != 0 && out.number(nodes);
@@ -83,7 +83,7 @@ bool Finder::derive_session(Fact fact, Derived& out) const {
 bool Finder::derive_app(Fact fact, uint32_t app, Derived& out) const {
     const JobMap& map = *job_->map;
     if (map.apps().empty()) {
-        // Nothing was said of applications: the job is one.
+        // No application was registered: the job is one.
         if (app != 0) return false;
         switch (fact) {
             case Fact::AppNumber:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job as a client of this node is to know it, for a store that shares it: the same facts as in the reply to
-// a client's request (wire.cpp), one by one.
+// The data of a job for clients of this node, for a store that shares them: the same values as in the reply
+// to a client's request (wire.cpp), one by one.
 #include "components/gds/hash/find.hpp"
 #include "components/gds/hash/registration.hpp"
 
@@ -27,7 +27,7 @@ class JobDescriber {
               bool resource = false) {
         visit_({realm, of, key.c_str(), value, resource});
     }
-    /// Leaves out what one of the tables before it has said.
+    /// Omits values of the preceding tables.
     void give_all(Realm realm, uint32_t of, const Table& table,
                   std::initializer_list<const Table*> before = {}, bool resource = false) {
         for (const auto& [key, value] : table) {
@@ -40,7 +40,7 @@ class JobDescriber {
 
     void describe_job_level() {
         for (const auto& [key, value] : job_.facts) {
-            // The maps do not travel: the client gets what they stand for.
+            // The maps are not sent: the client gets their content.
             if (key != PMIX_NODE_MAP && key != PMIX_PROC_MAP) give(Realm::Job, 0, key, *value.get());
         }
         for (const Fact fact : kDerivedJobFacts) {
@@ -81,7 +81,7 @@ class JobDescriber {
                 give_all(Realm::Node, node, in_session->facts,
                          {facts, mine, resource != nullptr ? &resource->facts : nullptr}, true);
         }
-        // This node has no part in the job, but something was said of it.
+        // This node has no process of the job, but some registered data.
         if (own == JobMap::kNone) give_all(Realm::Node, JobMap::kNone, job_.own_node);
     }
 

@@ -113,7 +113,7 @@ bool Finder::session(const KeyInfo& info) {
         if (give_from(known)) return true;
         if (known != nullptr && info.fact == Fact::SessionId && lookup_->session_id)
             return give(info.key.data(), *Value::from(*id).get(), false);
-        // Another session's: what belongs to this job is no answer.
+        // Another session's: data of this job is not an answer.
         if (job_ == nullptr || (lookup_->session_id && job_->session_id != lookup_->session_id)) return false;
     }
     if (job_ != nullptr && give_stored(job_->session, key_)) return true;

@@ -177,8 +177,8 @@ pmix_status_t HashStore::post(const pmix_proc_t& proc, pmix_scope_t scope, const
         const auto same = [&copy](const std::shared_ptr<const Value>& other) {
             return other && value_compare(other->get(), copy->get()) == PMIX_EQUAL;
         };
-        // A commit brings everything again, and what is for all in two parts: an equal value is kept and
-        // shared, so that pointers to it stay good.
+        // A commit repeats all values, and global ones in two parts: an equal value is kept and shared, so
+        // that pointers to it stay valid.
         if (same(posted.local)) {
             copy = posted.local;
         } else if (same(posted.remote)) {
@@ -248,7 +248,7 @@ void HashStore::forget(const pmix_proc_t& proc) {
     if (at == jobs_.end()) return;
     Job& job = *at->second;
     if (proc.rank == PMIX_RANK_WILDCARD) {
-        // Job level: what processes posted stays.
+        // Job level: data posted by processes stays.
         Job fresh;
         fresh.posted = std::move(job.posted);
         fresh.pins = std::move(job.pins);

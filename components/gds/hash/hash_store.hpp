@@ -63,10 +63,10 @@ class HashStore : public Gds {
     const ResourceNode* session_node(std::optional<uint32_t> session, std::string_view host,
                                      std::optional<uint32_t> id) const;
 
-    /// Guards everything below: readers share it, the one thread that fills the store takes it alone, and
-    /// only to put in what it has made ready before.
+    /// Guards all members below: readers hold it shared, the one thread that fills the store holds it
+    /// exclusively, and only to insert prepared data.
     mutable SharedLock content_guard_;
-    mutable Mutex pins_guard_;  ///< of Job::pins; taken behind the other
+    mutable Mutex pins_guard_;  ///< of Job::pins; taken after the other
     StoreContext context_;
     NameIndex<std::unique_ptr<Job>> jobs_;          ///< by namespaces, which no peer chooses
     std::unordered_map<uint32_t, Table> sessions_;  ///< by session id, shared by the jobs of a session

@@ -10,7 +10,7 @@
 namespace muster::gds {
 namespace {
 
-/// Whether it is that reserved key, a literal. Reads no byte behind it: the next cache line may be far.
+/// Whether it is that reserved key, a literal. Reads no byte after it: the next cache line may be uncached.
 bool is_key(const char* key, std::string_view reserved) {
     const size_t size = reserved.size() + 1;
     if (size < sizeof(uint64_t)) return false;
@@ -164,7 +164,7 @@ Result<void> Registration::place_on(Staged& staged, pmix_rank_t rank, const pmix
         if (map.node_name(known).empty()) {
             map.set_name(known, host);
         } else {
-            // A name of its own for a process on a node that has another: kept for this process.
+            // A separate host name for a process on a node with another name: kept for this process.
             put(staged.job->procs[rank], PMIX_HOSTNAME, Value::from(host));
         }
         return {};
@@ -186,7 +186,7 @@ Result<void> Registration::place_on_id(Staged& staged, pmix_rank_t rank, const p
     JobMapBuilder& map = builder(staged);
     if (map.placed(rank)) {
         if (map.set_id(map.node_of(rank), *id)) return {};
-        // Slurm gives each process the id of the server's own node: the maps count, and what was said is
+        // Slurm gives each process the id of the server's own node: the maps take precedence, and the id is
         // kept.
         put(staged.job->procs[rank], PMIX_NODEID, Value::from(*id));
         return {};

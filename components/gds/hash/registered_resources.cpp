@@ -31,7 +31,7 @@ Result<ResourceNode> read_node(const pmix_info_t& entry, std::string_view where)
     return node;
 }
 
-/// Facts and nodes, beside the store.
+/// Values and nodes, outside of the store.
 struct Read {
     Table facts;
     std::vector<ResourceNode> nodes;

@@ -15,7 +15,7 @@
 namespace muster::gds {
 namespace {
 
-/// Arrays of infos may stand in each other this deep.
+/// Maximum nesting of arrays of infos.
 constexpr int kMaxDepth = 16;
 
 constexpr size_t kFacts = static_cast<size_t>(Fact::RegisterNoData) + 1;
@@ -39,10 +39,10 @@ void touch(const void* at) {
     static_cast<void>(*static_cast<const volatile char*>(at));
 }
 
-/// Touches what is read of so many arrays of processes before they are: a dozen cache lines each, all over
-/// the host's memory, each found through another one. Loads that do not wait for each other overlap; behind
-/// the work on each array they would not. (A prefetch is dropped where the page is not in the TLB, as these
-/// mostly are not.)
+/// Touches the data of that many arrays of processes before they are read: a dozen cache lines each,
+/// scattered over the host's memory, each found through another one. Independent loads overlap; interleaved
+/// with the work on each array they would not. (A prefetch is dropped where the page is not in the TLB, as
+/// these mostly are not.)
 constexpr size_t kTouched = 32;
 void touch_arrays(std::span<const Registration::Entry> entries) {
     constexpr size_t kInfos = 12;
@@ -153,7 +153,7 @@ Result<void> Registration::read(std::string_view nspace, InfoView info, std::opt
     Entries entries;
     entries.reserve(info.size);
     Result<void> result = flatten(nspace, info, 0, entries);
-    // Looked for among what was read, as a walk through the infos of a large job takes a while of its own.
+    // Searched among the data already read, because another pass over the infos of a large job is expensive.
     const auto is_no_data = [](const Entry& entry) { return entry.fact == Fact::RegisterNoData; };
     if ((!result || std::any_of(entries.begin(), entries.end(), is_no_data)) &&
         info.is_true(PMIX_REGISTER_NODATA)) {
@@ -303,7 +303,7 @@ Result<void> Registration::read_job(std::string_view nspace, const Entries& entr
     const std::string outer = std::exchange(nspace_, std::string(nspace));
     Staged& staged = stage(nspace);
     Result<void> result = read_maps(staged, entries);
-    // Nodes before processes: what a process says of its node needs them.
+    // Nodes before processes: a process's data about its node needs them.
     for (const auto& [entry, fact] : entries) {
         if (!result) return result;
         if (fact == Fact::NodeArray) result = read_node(staged, *entry, {});

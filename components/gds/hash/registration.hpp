@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Registration of job data: all attributes are read and checked beside the store, which is changed only if
-// all are valid, by moves that cannot fail.
+// Registration of job data: all attributes are read and checked outside of the store, which is changed only
+// if all are valid, by moves that cannot fail.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ enum class Source : bool { Host, Peer };
 
 class Registration {
   public:
-    /// An attribute, and what its key means: looked at once, for a large job has many.
+    /// An attribute, and the meaning of its key: looked up once, because a large job has many.
     struct Entry {
         const pmix_info_t* info;
         Fact fact;
@@ -36,8 +36,8 @@ class Registration {
   private:
     struct Staged {
         std::unique_ptr<Job> job = std::make_unique<Job>();       ///< only what is new
-        const Job* known = nullptr;                               ///< what is in the store, if it is
-        std::optional<JobMapBuilder> builder;                     ///< when something is said of the map
+        const Job* known = nullptr;                               ///< its entry in the store, if any
+        std::optional<JobMapBuilder> builder;                     ///< if data of the map is registered
         std::map<pmix_rank_t, std::vector<Qualified>> qualified;  ///< of single processes
     };
     Staged& stage(std::string_view nspace);
@@ -58,7 +58,7 @@ class Registration {
     Result<void> read_session_id(Staged& staged, const pmix_info_t& entry);
     Result<void> place_on(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry);
     Result<void> place_on_id(Staged& staged, pmix_rank_t rank, const pmix_info_t& entry);
-    /// `app`: to which they belong, where that is said.
+    /// `app`: their application, if given.
     Result<void> place_peers(Staged& staged, uint32_t node, const pmix_info_t& entry,
                              std::optional<uint32_t> app = {});
     Result<void> place_own_peers(Staged& staged, const pmix_info_t& entry);
@@ -91,7 +91,8 @@ inline std::string in_quotes(std::string_view name) {
 /// Reads PMIX_QUALIFIED_VALUE: an array of the entry and its qualifiers.
 Result<Qualified> read_qualified(const pmix_value_t& value);
 
-/// Adds or replaces a copy of an attribute, or says why it cannot be kept; `where` is for the message.
+/// Adds or replaces a copy of an attribute, or returns the reason why it cannot be kept; `where` is for the
+/// message.
 Result<void> keep(Table& table, const pmix_info_t& info, std::string_view where);
 
 /// The infos of a data array attribute; an error for anything else.

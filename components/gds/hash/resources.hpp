@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Data of the session and its nodes apart from jobs (PMIx_server_register_resources,
 // PMIx_server_deliver_inventory). A host may deliver an inventory of each node of a large machine, and each
-// job asks for all of its nodes: they are found by name and number, without a walk through the others.
+// job asks for all of its nodes: they are found by name and number, without a linear search.
 #pragma once
 
 #include <map>
@@ -26,11 +26,11 @@ struct ResourceNode {
     bool is(std::string_view host) const;
 };
 
-/// Removes from a table what the entries name, but for those that say which node it is: the facts of the same
-/// key and value (any value for an empty one), those that are arrays with such an element, and such elements
-/// of the elements of arrays. Returns whether there was anything.
+/// Removes the entries' values from a table, except those that identify the node: values of the same key and
+/// value (any value for an empty one), arrays with such an element, and such elements of the elements of
+/// arrays. Returns whether anything was removed.
 bool remove_named(Table& facts, InfoView entries);
-/// Whether an array names an element of what it is about.
+/// Whether an array names an element of its subject.
 bool names_elements(InfoView entries);
 /// The same of the elements of one value: nothing where nothing was removed, an undefined one where nothing
 /// is left.
@@ -50,16 +50,15 @@ class Resources {
     const ResourceNode* node(std::string_view host, std::optional<uint32_t> id) const {
         return find(host, id);
     }
-    /// Adds a node; to one that is known, what is new. If it throws std::bad_alloc, some data may be missing,
+    /// Adds a node, or new data to a known node. If it throws std::bad_alloc, some data may be missing,
     /// and a new node is not added.
     void add(ResourceNode node);
-    /// Takes out what the entries name of a node, or of all nodes where none of them says which node; the
-    /// whole node where they name nothing else, or nothing else is left of it. Returns whether there was
-    /// anything.
+    /// Removes the entries' values of a node, or of all nodes if no entry names a node; the whole node if
+    /// they name nothing else, or if nothing else is left. Returns whether anything was removed.
     bool remove(InfoView entries);
 
   private:
-    /// By texts that stand in the nodes.
+    /// By texts owned by the nodes.
     using Names = std::unordered_multimap<std::string_view, ResourceNode*, TextHash>;
 
     bool remove_from(ResourceNode& node, InfoView entries);

@@ -33,7 +33,7 @@ class JobPacker {
   private:
     void pack_job_level() {
         for (const auto& [key, value] : job_.facts) {
-            // The maps do not travel: the client gets what they stand for.
+            // The maps are not sent: the client gets their content.
             if (key == PMIX_NODE_MAP || key == PMIX_PROC_MAP) continue;
             out_.kval(key.c_str(), *value.get());
         }
@@ -110,7 +110,7 @@ class JobPacker {
             pack_array(PMIX_NODE_INFO_ARRAY, std::move(entries));
         }
         if (own_ == JobMap::kNone && !job_.own_node.empty() && !store_.context_.hostname.empty()) {
-            // This node has no part in the job, but something was said of it.
+            // This node has no process of the job, but some registered data.
             Info entries;
             entries.add(PMIX_HOSTNAME, store_.context_.hostname.c_str());
             copy(entries, &job_.own_node);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The store in a client: a segment that is mapped, what is found there, and what is taken over from it into
-// the other store.
+// The store in a client: a mapped segment, lookups in it, and data copied from it into the other store.
 #include <charconv>
 #include <cstring>
 #include <iterator>
@@ -28,8 +27,8 @@ Result<void> ShmemStore::attach(SegmentOffer offer) {
     }
 }
 
-/// Puts all job data into the other store, for questions that the segment does not answer by itself: once,
-/// and again when the server has registered more.
+/// Puts all job data into the other store, for queries that the segment does not answer: once, and again
+/// after the server has registered more.
 void ShmemStore::take_over(const Attached& attached) const {
     Item item;
     const auto current = [&] {
@@ -42,7 +41,7 @@ void ShmemStore::take_over(const Attached& attached) const {
         if (current()) return;
         // Published data are immutable: new data have another address.
         const char* const stands = item.value.data.bo.bytes;
-        // A copy: what is checked must not change.
+        // A copy: checked data must not change.
         const Bytes copy{ByteView(reinterpret_cast<const uint8_t*>(stands), item.value.data.bo.size)};
         Unpacker in(format_, copy.view());
         if (auto taken = other_->unpack_job(attached.nspace.c_str(), in); !taken) log_(1, taken.error().text);
@@ -61,7 +60,7 @@ void ShmemStore::take_over_own(const char* nspace) const {
 
 void ShmemStore::pin(const Lookup& lookup, Kind kind, uint32_t of, const pmix_value_t& value,
                      const Visitor& visit) const {
-    // Without an allocation: mostly it is there already.
+    // Without an allocation: usually it exists already.
     char text[PMIX_MAX_NSLEN + PMIX_MAX_KEYLEN + 64];
     char* end = text;
     const auto add = [&end](std::string_view part) {

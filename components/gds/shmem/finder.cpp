@@ -27,7 +27,7 @@ class Finder::MapFacts {
     auto node_id(uint32_t node) const { return known(reader_.node_id(map_, node)); }
     auto leader(uint32_t node) const { return known(reader_.rank_on(map_, node, 0)); }
     std::optional<uint32_t> local_size(uint32_t node) const {
-        // Without a map of processes nothing is known, which is not the same as none.
+        // Without a map of processes the result is unknown, which differs from none.
         if (map_.placed == 0) return std::nullopt;
         return reader_.ranks_on(map_, node);
     }
@@ -190,7 +190,7 @@ Answer Finder::find() {
         if (lookup_.realm != Lookup::Realm::Proc && lookup_.realm != Lookup::Realm::Auto)
             return Answer::Unknown;
         if (!valid_rank()) return lookup_.rank == PMIX_RANK_WILDCARD ? stored(Kind::Job, 0) : Answer::Unknown;
-        // Few hosts give keys of their own to processes.
+        // Few hosts give processes their own keys.
         if (!own_) {
             if (const Answer answer = posted(); answer != Answer::Absent) return answer;
         }

@@ -17,8 +17,8 @@ enum class Answer {
 
 class Finder : private RealmSearch<Finder, Answer> {
   public:
-    /// `lookup.nspace` is the segment's; `own`: what the process itself has posted is not looked for. The
-    /// value comes into `out`.
+    /// `lookup.nspace` is the segment's; `own`: the process's own posted values are not searched. The value
+    /// is stored in `out`.
     Finder(const Reader& reader, std::string_view nspace, const Lookup& lookup, bool own, Item& out)
         : reader_(reader), nspace_(nspace), lookup_(lookup), own_(own), out_(out) {}
 
@@ -75,7 +75,7 @@ class Finder : private RealmSearch<Finder, Answer> {
     Item& out_;
     std::string_view key_;
     uint64_t key_hash_ = 0;
-    Map map_;  ///< since has_map(): most look-ups need none
+    Map map_;  ///< since has_map(): most lookups need none
     bool looked_for_map_ = false;
     bool has_map_ = false;
     Kind kind_ = Kind::Job;

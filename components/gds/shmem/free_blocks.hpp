@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Blocks of replaced entries, kept by size until a new entry takes them. Blocks are neither split nor joined:
-// the first words of one are those of an entry for ever, by which a late reader sees that it has changed.
+// the first words of a block always belong to an entry, by which a late reader detects the change.
 #pragma once
 
 #include <bit>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The keys of one rank, as places of their names in the segment (Writer::key_name). A job has as many of
 // these lists as ranks, most of them short: one key stands in the list itself, which is eight bytes, and more
-// in a block. A process may have posted any number: a long list has a table by which a key is found.
+// in a block. A process may have posted any number of keys: a long list has a hash table.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class KeyList {
         return indexed() ? *slot_of(key) != 0 : std::find(begin(), end(), key) != end();
     }
 
-    /// `key` is a multiple of two, and not 0. Throws std::bad_alloc, and is what it was then.
+    /// `key` is a multiple of two, and not 0. Throws std::bad_alloc without a change.
     void add(uint64_t key) {
         const uint64_t count = size();
         if (count == 0 && !in_block()) {
@@ -60,7 +60,7 @@ class KeyList {
 
   private:
     static constexpr uint64_t kInBlock = 1;
-    /// A block with room for more has a table.
+    /// A block with space for more has a table.
     static constexpr uint64_t kSearched = 64;
 
     bool in_block() const { return (word_ & kInBlock) != 0; }
@@ -90,7 +90,7 @@ class KeyList {
     uint64_t mask() const { return 2 * room() - 1; }
     /// The first slot of a key's probe sequence. Keyed hash, because peers choose the offsets of names.
     uint64_t first_of(uint64_t key) const { return KeyedHash().add(key).end() & mask(); }
-    /// The slot of a key, or the free one behind which there is none.
+    /// The slot of a key, or the free one that ends its probe.
     template <class Is>
     uint32_t* slot_of(uint64_t key, Is&& is) const {
         uint32_t* const slots = table();
@@ -112,7 +112,7 @@ class KeyList {
         uint32_t* const slot = slot_of(key);
         if (*slot == 0) return false;
         const uint32_t place = *slot - 1;
-        // Moves up the entries behind it that the probe would no longer find.
+        // Moves up later entries that the probe would no longer find.
         auto hole = static_cast<uint64_t>(slot - slots);
         for (uint64_t at = (hole + 1) & mask(); slots[at] != 0; at = (at + 1) & mask()) {
             const uint64_t first = first_of(keys[slots[at] - 1]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The layout of a segment (docs/explanation/store.md). Offsets in bytes from its beginning, 0 for none;
-// numbers as the machine has them. A change of anything here is another layout: count kLayout up.
+// numbers in the machine's format. Any change here is another layout: increment kLayout.
 #pragma once
 
 #include <pmix_common.h>
@@ -12,7 +12,7 @@ namespace muster::gds::shmem {
 
 inline constexpr uint64_t kMagic = 0x4d75737465725347;  // "MusterSG"
 inline constexpr uint32_t kLayout = 4;
-/// Written as a number: sides whose numbers or pointers differ do not know each other.
+/// Written as a number: peers with different numbers or pointers do not match.
 inline constexpr uint32_t kMachine = 0x01020300 + sizeof(void*);
 /// Everything begins at a multiple of it.
 inline constexpr uint64_t kAlign = 8;
@@ -33,15 +33,15 @@ enum class Kind : uint8_t {
     Job,
     App,     ///< number
     Node,    ///< index in the map; kNone: this node, which is not in the map
-    Proc,    ///< rank: what the host says
-    Posted,  ///< rank: what the process says
-    Packed   ///< the reply to a client's request for job data, for what the entries lack
+    Proc,    ///< rank: the host's data
+    Posted,  ///< rank: the process's data
+    Packed   ///< the reply to a client's request for job data, for data that the entries lack
 };
 
 /// An open hash of entries, followed by `capacity` (a power of two) slots of 64 bits: the lowest 40 the
 /// offset of the entry, the others the highest of its hash; 0 for free, offset 1 for one whose entry is gone.
-/// Slots are published one by one; only the newest table has all. An entry stands within kMostProbes slots
-/// from the one that its hash gives: no reader searches further.
+/// Slots are published one by one; only the newest table has all. An entry is within kMostProbes slots of the
+/// one that its hash gives: no reader searches further.
 struct Table {
     uint64_t capacity;
 };
@@ -52,7 +52,7 @@ inline constexpr uint64_t kGone = 1;
 /// entry is that far away by chance.
 inline constexpr uint64_t kMostProbes = 512;
 
-/// How the value stands behind its entry.
+/// The form of the value after its entry.
 enum class Form : uint8_t {
     Scalar = 1,  ///< the union of a pmix_value_t, as it is
     Text,        ///< with its terminator, which `length` does not count

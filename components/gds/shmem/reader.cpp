@@ -150,7 +150,7 @@ bool Reader::map(Map& out) const {
     const auto* there = segment_.at<Map>(load_word(header()->map));
     if (there == nullptr) return false;
     std::memcpy(&out, there, sizeof out);
-    // Ranks that follow from a rule take no room in the segment, whose size thus does not bound them.
+    // Ranks derived from a rule use no space in the segment, so its size does not limit them.
     return out.rank_end <= JobMapBuilder::kMaxRank;
 }
 
@@ -236,7 +236,7 @@ uint32_t Reader::rank_on(const Map& map, uint32_t node, uint32_t place) const {
 }
 
 uint32_t Reader::position(const Map& map, uint32_t rank) const {
-    // A hostile map may say that the node follows from the place on the node, which follows from the node.
+    // A hostile map may derive the node from the place on the node, and the place from the node.
     if (map.node_of.rule == Column::Rule::Position) return kNone;
     const uint32_t node = node_of(map, rank);
     const Range range = range_on(map, node);

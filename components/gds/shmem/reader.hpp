@@ -16,12 +16,12 @@
 
 namespace muster::gds::shmem {
 
-/// A value as it was found. Text and bytes of what was posted are copied, others stay in the segment. Not to
+/// A value as it was found. Text and bytes of posted values are copied, others stay in the segment. Must not
 /// be copied or moved.
 struct Item : Derived {
-    Value parts;  ///< owner of what had to be unpacked
+    Value parts;  ///< owner of the unpacked value
 
-    /// Memory for a copy, until the next one; null where there is none.
+    /// Memory for a copy, until the next one; null if there is none.
     char* room(uint64_t size) {
         if (size <= sizeof small_) return small_;
         large_.reset(new (std::nothrow) char[size]);
@@ -41,14 +41,14 @@ class Reader {
     /// Whether it is a segment of this layout, of that namespace.
     Result<void> check(std::string_view nspace) const;
 
-    /// false when there is none, or none that can be read.
+    /// false if there is none, or none that is readable.
     bool find(Kind kind, uint32_t of, std::string_view key, Item& out) const {
         return find(hash_of(key), kind, of, key, out);
     }
     /// The same with hash_of(key), for several questions about one key.
     bool find(uint64_t key_hash, Kind kind, uint32_t of, std::string_view key, Item& out) const;
 
-    /// The newest map; false where there is none. It is of use as long as the segment.
+    /// The newest map; false if there is none. It is valid as long as the segment.
     bool map(Map& out) const;
 
     // Facts of a map. kNone or null for unknown ones.

@@ -29,7 +29,7 @@ constexpr int kSizeSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 constexpr int kSeals = kSizeSeals | F_SEAL_FUTURE_WRITE;
 /// Its owner alone may open it, to read or to write.
 constexpr mode_t kMode = 0600;
-/// Memory is taken in steps of no less.
+/// Minimum step of memory allocation.
 constexpr uint64_t kStep = 64 * 1024;
 
 uint64_t round_up(uint64_t size, uint64_t to) {
@@ -46,7 +46,8 @@ Error system_error(const std::string& what, int number) {
             what + ": " + std::strerror(number)};
 }
 
-/// Maps the descriptor, with a page of zeros behind it: text that lost its end while it was read stops there.
+/// Maps the descriptor, followed by a page of zeros: text whose terminator is overwritten during a read ends
+/// there.
 uint8_t* map_guarded(int fd, uint64_t size, int protection) {
     void* room =
         mmap(nullptr, size + page_size(), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -66,7 +67,7 @@ uint8_t* map_guarded(int fd, uint64_t size, int protection) {
 Result<std::unique_ptr<Segment>> Segment::create(uint64_t limit, const std::string& name) {
     if (limit == 0) return Error{PMIX_ERR_NOT_AVAILABLE, "gds_shmem_limit is 0"};
     limit = round_up(std::max(limit, kStep), page_size());
-    // Beyond what a file may have, a signal would end this process.
+    // Beyond the file size limit, a signal would end this process.
     struct rlimit files {};
     if (getrlimit(RLIMIT_FSIZE, &files) == 0) limit = std::min<uint64_t>(limit, files.rlim_cur);
     limit = limit / page_size() * page_size();
@@ -86,7 +87,7 @@ Result<std::unique_ptr<Segment>> Segment::create(uint64_t limit, const std::stri
     const bool sealed = fcntl(fd, F_ADD_SEALS, kSeals) == 0;
     if (!sealed && (errno != EINVAL || fcntl(fd, F_ADD_SEALS, kSizeSeals) != 0))
         return system_error("F_ADD_SEALS", errno);
-    // Another open file description, which takes no memory either; without /proc the seals have to do.
+    // Another open file description, which needs no memory either; without /proc the seals must suffice.
     const std::string path = "/proc/self/fd/" + std::to_string(fd);
     segment->shared_fd_.reset(open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!sealed && !segment->shared_fd_) return system_error("opening a segment for reading", errno);
@@ -100,7 +101,8 @@ Result<void> Segment::grow(uint64_t end) {
     if (end > limit_) return Error{PMIX_ERR_OUT_OF_RESOURCE, "its limit is reached (gds_shmem_limit)"};
     const uint64_t wanted = std::min(limit_, round_up(std::max(end, has + std::max(kStep, has / 4)), kStep));
     // Readers' checks see allocated pages as holes until they are written. If the kernel cannot do both at
-    // once (before Linux 5.14), or has no room, allocate first: a write without room would kill this process.
+    // once (before Linux 5.14), or has no space, allocate first: a write without space would kill this
+    // process.
     if (madvise(base_ + has, wanted - has, MADV_POPULATE_WRITE) != 0) {
         if (fallocate(fd_.get(), 0, static_cast<off_t>(has), static_cast<off_t>(wanted - has)) != 0)
             return system_error("fallocate", errno);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The memory of a segment: made and grown by the server, mapped read-only by clients. A client trusts no byte
-// of it, and none of its pages can be taken away (docs/explanation/store.md).
+// of it, and none of its pages can be removed (docs/explanation/store.md).
 #pragma once
 
 #include <sys/types.h>
@@ -19,8 +19,8 @@ namespace muster::gds::shmem {
 
 class Segment {
   public:
-    /// The server's, empty. `limit`: how far it may grow, in bytes; that much address space is taken, and
-    /// memory only as grow() asks for it. `name` is what the system shows of it.
+    /// The server's, empty. `limit`: its maximum size in bytes; that much address space is reserved, and
+    /// memory only by grow(). `name` is its name in the system.
     static Result<std::unique_ptr<Segment>> create(uint64_t limit, const std::string& name);
     /// A client's, from a descriptor that a server gave. Refused where it could shrink or lose pages, where
     /// others could write to it, or where it belongs to another user than `owner`.
@@ -32,13 +32,13 @@ class Segment {
     Segment(const Segment&) = delete;
     Segment& operator=(const Segment&) = delete;
 
-    /// To be handed to clients, who cannot write through it.
+    /// Passed to clients, which cannot write through it.
     int descriptor() const { return shared_fd_ ? shared_fd_.get() : fd_.get(); }
     uint64_t limit() const { return limit_; }
     /// Bytes that have memory.
     uint64_t reached() const { return reached_.load(std::memory_order_relaxed); }
 
-    /// Server: takes memory for everything up to `end`. The error says what was short.
+    /// Server: allocates memory for everything up to `end`. The error names the exhausted resource.
     Result<void> grow(uint64_t end);
     uint8_t* base() { return base_; }
 
@@ -60,7 +60,7 @@ class Segment {
     bool reach(uint64_t end) const;
 
     UniqueFd fd_;
-    DescriptorClaim claim_;  ///< to it, of a client, which may be a program that closes what it does not know
+    DescriptorClaim claim_;  ///< to it, of a client, which may be a program that closes unknown descriptors
     UniqueFd shared_fd_;
     uint8_t* base_ = nullptr;
     uint64_t limit_ = 0;

@@ -14,7 +14,7 @@ namespace {
 /// Bytes that a process posts, by guess.
 constexpr uint64_t kExpected = 8192;
 
-/// The kinds of the facts that the host gives, by realm; Auto stands for the job.
+/// The kinds of the host's values, by realm; Auto means the job.
 constexpr Kind kKinds[] = {Kind::Job, Kind::Session, Kind::Job, Kind::App, Kind::Node, Kind::Proc};
 
 }  // namespace
@@ -58,7 +58,7 @@ bool ShmemStore::deregister_resources(InfoView info) {
     return true;
 }
 
-/// Running jobs must not find any more what the host has taken back.
+/// Running jobs must not find data that the host has deregistered.
 void ShmemStore::take_back_all() {
     for (auto& [nspace, shared] : shared_) {
         shared.fewer_resources = true;
@@ -196,7 +196,7 @@ pmix_status_t ShmemStore::post(const pmix_proc_t& proc, pmix_scope_t scope, cons
     }
     const pmix_status_t status = other_->post(proc, scope, key, value);
     if (shared != nullptr && !shared->remote.empty() && key != nullptr) {
-        // From now on it is a process of this node that says it.
+        // From now on a process of this node posts it.
         const auto remote = shared->remote.find(proc.rank);
         if (remote != shared->remote.end()) remote->second.remove(shared->writer->find_key(key_view(key)));
     }
@@ -262,7 +262,7 @@ pmix_status_t ShmemStore::mix(const pmix_proc_t& proc, Shared& shared) {
     return status;
 }
 
-/// Into the segment, and nowhere else if there is room.
+/// Into the segment, and only there if there is space.
 void ShmemStore::keep_remote(const pmix_proc_t& proc, const char* key, const pmix_value_t& value,
                              Shared& shared) {
     const Result<void> written = put_alone(shared.remote[proc.rank], proc.rank, key, value, shared);
@@ -301,17 +301,18 @@ Result<void> ShmemStore::write_fact(const JobFact& fact, Shared& shared) {
     return written.status() == PMIX_ERR_OUT_OF_RESOURCE ? written : Result<void>();
 }
 
-/// Resources that may have been taken back; who looks for them asks this server until they are there again.
+/// Resources that may have been deregistered; clients ask this server for them until they are registered
+/// again.
 void ShmemStore::take_back(Shared& shared) {
     if (!shared.fewer_resources) return;
     for (const Lent& one : shared.lent)
         shared.writer->remove(one.kind, one.of, shared.writer->key_name(one.key));
     shared.lent.clear();
     shared.fewer_resources = false;
-    shared.more_resources = true;  // what has stayed is to be put again
+    shared.more_resources = true;  // the remaining data must be put again
 }
 
-/// Adds and replaces; the map, which takes new room each time, only where it may be another one.
+/// Adds and replaces; the map, which uses new space each time, only if it may have changed.
 Result<void> ShmemStore::write_job(const char* nspace, Shared& shared, bool map_too) {
     take_back(shared);
     Writer& writer = *shared.writer;
@@ -320,13 +321,13 @@ Result<void> ShmemStore::write_job(const char* nspace, Shared& shared, bool map_
         if (!map_too) return;
         result = writer.put_map(map, own_node);
         if (!result || own_node == JobMap::kNone) return;
-        // Many ask for it; it would have to be put together each time.
+        // Many processes request it; it would have to be assembled each time.
         const std::string peers = map.peers(own_node);
         if (!peers.empty())
             result = writer.put(Kind::Node, own_node, PMIX_LOCAL_PEERS, *Value::from(peers.c_str()));
     };
     shared.lent.clear();
-    // Also where there is no room any more: an older value must not stay, and what is lent is to be known.
+    // Also without space: an older value must not stay, and lent values must be tracked.
     const auto visit = [&](const JobFact& fact) {
         if (auto written = write_fact(fact, shared); !written) result = written;
     };
@@ -349,7 +350,7 @@ void ShmemStore::renew(const char* nspace, Shared& shared) {
     try {
         if (auto written = write_job(nspace, shared, false); !written)
             report_full(nspace, shared, written.error());
-        shared.more_resources = false;  // where there was no room there will be none for the next client
+        shared.more_resources = false;  // if there was no space, there will be none for the next client
     } catch (const std::bad_alloc&) {
         take_back(shared);
         log_(1, "no memory to share the resources of namespace " + std::string(nspace));
@@ -419,7 +420,7 @@ Result<int> ShmemStore::share(const char* nspace) {
     }
 }
 
-// --- server: what stands in the segment alone ---
+// --- server: values only in the segment ---
 
 /// The namespace, if there is any.
 const ShmemStore::Shared* ShmemStore::with_keys(const char* nspace) const {

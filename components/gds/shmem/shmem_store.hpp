@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gds/shmem: a store that shares what a server knows with the processes of its node, before another store
-// (gds/hash), which has everything that is not shared. A server writes segments beside it; a client reads its
-// job's segment and asks the other store for the rest.
+// gds/shmem: a store that shares a server's data with the processes of its node, in front of another store
+// (gds/hash), which has all data that is not shared. A server also writes segments; a client reads its job's
+// segment and asks the other store for the rest.
 #pragma once
 
 #include <atomic>
@@ -79,10 +79,11 @@ class ShmemStore : public Gds {
         std::unique_ptr<Segment> segment;
         std::unique_ptr<Writer> writer;
         std::unique_ptr<Reader> reader;  ///< of the server itself
-        /// The keys (Writer::key_name) of remote processes' values, which may be many and are in the segment
-        /// alone. Excludes qualified and reserved keys, and values without room.
+        /// The keys (Writer::key_name) of remote processes' values, which may be many and are only in the
+        /// segment. Excludes qualified and reserved keys, and values without space.
         std::unordered_map<pmix_rank_t, KeyList> remote;
-        /// Likewise what processes of this node posted for all, as long as such a process posts nothing else.
+        /// Likewise global values posted by processes of this node, as long as such a process posts nothing
+        /// else.
         std::unordered_map<pmix_rank_t, KeyList> own;
         std::unordered_set<pmix_rank_t> mixed;  ///< those that do: all of theirs is in the other store, too
         bool full = false;                      ///< that was reported

@@ -17,7 +17,7 @@ inline uint64_t load_word(const uint64_t& word) {
     return std::atomic_ref<uint64_t>(const_cast<uint64_t&>(word)).load(std::memory_order_acquire);
 }
 
-/// `to` has room for whole words; zeros follow the bytes in the last one.
+/// `to` has space for whole words; the last one is padded with zeros.
 inline void store_words(uint64_t* to, const void* from, uint64_t bytes) {
     const auto* source = static_cast<const uint8_t*>(from);
     for (uint64_t at = 0; at < bytes; at += sizeof(uint64_t)) {

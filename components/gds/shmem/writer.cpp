@@ -29,7 +29,7 @@ Result<void> Writer::begin(std::string_view nspace) {
     return {};
 }
 
-/// Room of the segment's own, all zero.
+/// New space of the segment, all zero.
 Result<uint64_t> Writer::allocate(uint64_t size) {
     const uint64_t offset = used_;
     if (size > segment_.limit() || offset > segment_.limit() - size)
@@ -46,7 +46,7 @@ void Writer::expect(uint64_t bytes) {
     if (end <= segment_.limit()) (void)segment_.grow(end);
 }
 
-/// Sees to it that the table has a free slot more than it needs: readers stop at one.
+/// Ensures that the table has one free slot more than it needs: readers stop at one.
 Result<void> Writer::make_room() {
     const uint64_t capacity = table_ != 0 ? object<Table>(table_)->capacity : 0;
     if (table_ != 0 && (slots_used_ + 1) * 8 <= capacity * 5) return {};
@@ -56,8 +56,7 @@ Result<void> Writer::make_room() {
     object<Table>(*made)->capacity = wanted;
     auto* fresh = object<uint64_t>(*made + sizeof(Table));
     slots_used_ = 0;
-    // In their order, beginning behind a free slot: so none comes to stand further from its place than it
-    // was.
+    // In their order, starting after a free slot: so no entry moves further from its position.
     const auto* slots = capacity != 0 ? object<uint64_t>(table_ + sizeof(Table)) : nullptr;
     const uint64_t first =
         capacity != 0 ? static_cast<uint64_t>(std::find(slots, slots + capacity, 0U) - slots) : 0;
@@ -145,7 +144,7 @@ Result<void> Writer::describe(const pmix_value_t& value, Payload& out) const {
     return {};
 }
 
-/// Room for an entry, which is not all zero where there was one before.
+/// Space for an entry, which is not all zero if there was one before.
 Result<uint64_t> Writer::block_for(Kind kind, uint64_t length) {
     const uint64_t size = block_size(length);
     if (kind == Kind::Posted) {

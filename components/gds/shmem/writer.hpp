@@ -27,7 +27,7 @@ class Writer {
         uint64_t key = 0;
         bool fresh = false;
     };
-    /// Adds or replaces. If there is no room, or the value cannot be shared, the old value is removed.
+    /// Adds or replaces. If there is no space, or the value cannot be shared, the old value is removed.
     Result<void> put(Kind kind, uint32_t of, std::string_view key, const pmix_value_t& value,
                      Put* done = nullptr);
     Result<void> put_bytes(Kind kind, std::string_view key, ByteView bytes);
@@ -36,7 +36,7 @@ class Writer {
     void remove_all(Kind kind, uint32_t of);
     Result<void> put_map(const JobMap& map, uint32_t own_node);
 
-    /// The name of a key that was put, and where it stands; 0 for one that was not.
+    /// The position of the name of a key that was put; 0 for one that was not.
     std::string_view key_name(uint64_t key) const {
         const Key& name = *reinterpret_cast<const Key*>(segment_.base() + key);
         return {reinterpret_cast<const char*>(&name + 1), name.length};
@@ -64,7 +64,7 @@ class Writer {
     Result<uint64_t> allocate(uint64_t size);
     Result<uint64_t> block_for(Kind kind, uint64_t length);
     void write_entry(uint64_t offset, Entry entry, const void* payload);
-    /// Lets a slot refer to that entry, or to none (kGone).
+    /// Sets a slot to that entry, or to none (kGone).
     void refer(uint64_t& slot, uint64_t hash, uint64_t offset);
     Result<uint64_t> intern(std::string_view key);
     Result<void> make_room();

@@ -38,7 +38,7 @@ class Zstd {
 
     sdk::Buffer decompress(std::span<const uint8_t> in, size_t limit) const {
         const auto [length, frame] = muster::open_block(in, limit, muster::kZstdMaxRatio, "zstd");
-        // A frame that OpenPMIx has made says how much is in it.
+        // A frame of OpenPMIx contains its decompressed size.
         if (ZSTD_getFrameContentSize(frame.data(), frame.size()) != length)
             throw muster::broken_block("zstd");
         sdk::Buffer out(host_, length);

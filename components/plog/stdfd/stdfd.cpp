@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plog/stdfd: messages on standard output and standard error. Through stdio, so that they come in order with
-// what the program prints itself.
+// plog/stdfd: messages on standard output and standard error. Through stdio, so that they are in order with
+// the program's own output.
 #include <cerrno>
 #include <cstring>
 #include <ctime>

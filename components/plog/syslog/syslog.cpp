@@ -55,7 +55,7 @@ class Syslog {
             record.severity >= LOG_EMERG && record.severity <= LOG_DEBUG ? record.severity : level_;
         std::string text;
         if ((record.flags & MUSTER_PLOG_TIMESTAMP) != 0) {
-            // syslog has a time of its own: that of arrival.
+            // syslog uses its own time: that of arrival.
             tm parts{};
             char when[64];
             if (gmtime_r(&record.timestamp, &parts) != nullptr &&

@@ -21,7 +21,7 @@ constexpr Variable kVariables[] = {
     {"OMPI_UNIVERSE_SIZE", &muster_pmdl_process_t::universe_size},
 };
 
-// Open MPI before 5 believes these launchers: all variables of a row have to be there.
+// Open MPI before 5 detects these launchers: all variables of a row must be set.
 constexpr const char* kLaunchers[][3] = {
     {"JSM_JSRUN_PORT", nullptr, nullptr},
     {"SLURM_NODELIST", "SLURM_JOBID", "SLURM_STEP_ID"},

@@ -29,7 +29,7 @@ struct Allocation {
     uint32_t per_process = 0;  ///< ports
     uint32_t per_node = 0;
     PortRanges ports;  ///< of each node: its own first, then those of its processes by rank
-    std::string key;   ///< bytes; empty: none was asked for
+    std::string key;   ///< bytes; empty: none was requested
     std::vector<NodeAddress> addresses;
 };
 

@@ -16,7 +16,7 @@ inline constexpr const char* kAddressesKey = "pnet.tcp.addresses";
 
 struct Interface {
     std::string name;
-    std::string hardware_address;  ///< "52:54:00:12:34:56"; empty where there is none
+    std::string hardware_address;  ///< "52:54:00:12:34:56"; empty if there is none
     std::vector<std::string> addresses;
     uint64_t mtu = 0;    ///< bytes; 0: not known
     uint64_t speed = 0;  ///< bits per second; 0: not known
@@ -29,7 +29,7 @@ std::vector<Interface> local_interfaces();
 
 /// PMIX_FABRIC_DEVICES: an array of PMIX_FABRIC_DEVICE. `hostname`: named in each, where it is not null.
 Value to_devices(const std::vector<Interface>& interfaces, const char* hostname);
-/// The reverse; what is not of that form is passed over.
+/// The reverse; other text is skipped.
 std::vector<Interface> from_devices(InfoView devices);
 
 struct Address {

@@ -69,7 +69,7 @@ bool Ports::parse(std::string_view text, std::string& complaint) {
     while (!text.empty()) {
         const std::string_view part = next(text, ';');
         if (part.empty()) continue;
-        // A plane may be an IPv6 subnet, with colons of its own.
+        // A plane may be an IPv6 subnet, which contains colons.
         const size_t first = part.find(':');
         const size_t last = part.rfind(':');
         std::vector<uint16_t> numbers;

@@ -19,7 +19,7 @@ using PortRanges = std::vector<PortRange>;
 /// "32000-32007,33000".
 std::string to_text(const PortRanges& ranges);
 size_t count_of(const PortRanges& ranges);
-/// The port at a position, counted through all runs; 0 behind the last.
+/// The port at a position, counted through all runs; 0 after the last.
 uint16_t port_at(const PortRanges& ranges, size_t position);
 
 class Ports {
@@ -28,8 +28,8 @@ class Ports {
     bool parse(std::string_view text, std::string& complaint);
 
     enum class Outcome : uint8_t { Taken, NoSuchPool, TooFew };
-    /// Takes `count` ports of the first pool of that type and plane (empty: any) that has so many; returns
-    /// the pool's in `type` and `plane`. The ports are given back by `owner`.
+    /// Takes `count` ports of the first pool of that type and plane (empty: any) that has that many; returns
+    /// the pool's in `type` and `plane`. The ports are released by `owner`.
     Outcome take(const std::string& owner, size_t count, std::string& type, std::string& plane,
                  PortRanges& taken);
     void give_back(const std::string& owner);

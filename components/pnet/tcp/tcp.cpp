@@ -309,7 +309,7 @@ class Tcp {
     const std::string include_, exclude_;
     Ports ports_;
     std::multimap<std::string, std::string> owners_;       // by job: owners of ports, for ports_
-    std::map<std::string, std::vector<Interface>> nodes_;  // by node, as inventories said
+    std::map<std::string, std::vector<Interface>> nodes_;  // by node, from inventories
 };
 
 constexpr muster_param_t kParams[] = {

@@ -41,7 +41,7 @@ class PmixForm : public Form {
         out += '\0';
         return PMIX_SUCCESS;
     }
-    /// Leaves what is inside "pmix[...]"; nothing when the end is missing.
+    /// Reduces the text to the content of "pmix[...]"; nothing if the end is missing.
     static bool strip_brackets(std::string_view& regex) {
         if (!strip_tag(regex, kBracketTag)) return false;
         if (regex.empty() || regex.back() != ']') {

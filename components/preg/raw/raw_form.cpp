@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// preg/raw: the list as it is, behind "raw:". Every list fits; every version of OpenPMIx reads it.
+// preg/raw: the unchanged list, after "raw:". Every list fits; every version of OpenPMIx reads it.
 #include "framework/preg/form.hpp"
 
 namespace muster::preg {

@@ -21,7 +21,7 @@ namespace {
 namespace sdk = muster::sdk;
 using sdk::Failure;
 
-// A credential without payload has about 150 characters; what is far longer is not one of ours.
+// A credential without payload has about 150 characters; a much longer one is not from this component.
 constexpr size_t kMaxCredential = 16384;
 constexpr uint32_t kNoGid = UINT32_MAX;
 
@@ -32,7 +32,7 @@ using Context = std::unique_ptr<struct munge_ctx, CloseContext>;
 
 /// Whether no process listens at the path any more. libmunge tries for two seconds to find that out. A
 /// datagram socket is never connected to munged's (the kernel says EPROTOTYPE), so munged does not notice the
-/// question.
+/// test.
 bool deserted(const char* path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -112,7 +112,7 @@ class Munge {
                                                   "PMIX_MCA_psec_munge_socket");
     }
 
-    /// munged's word, or libmunge's on why there is none.
+    /// munged's status, or libmunge's error if there is none.
     [[noreturn]] void fail(munge_ctx_t context, munge_err_t error, pmix_status_t code) const {
         const char* detail = munge_ctx_strerror(context);
         const std::string text = detail == nullptr ? munge_strerror(error) : detail;
@@ -132,7 +132,7 @@ class Munge {
     }
 
     Owner decode(std::span<const uint8_t> credential) const {
-        // libmunge reads up to a NUL. One at the end belongs to the credential, others to none.
+        // libmunge reads up to a NUL. A NUL at the end belongs to the credential; any other NUL is invalid.
         while (!credential.empty() && credential.back() == 0)
             credential = credential.first(credential.size() - 1);
         if (credential.empty()) throw Failure(PMIX_ERR_INVALID_CRED, "the credential is empty");

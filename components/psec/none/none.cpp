@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// psec/none: no credential, and no check. Its negative priority keeps it out unless it is asked for by name.
+// psec/none: no credential, and no check. Its negative priority excludes it unless it is requested by name.
 #include <pmix/sdk/component.hpp>
 
 #include "framework/base/own_component.hpp"

@@ -101,7 +101,7 @@ Result<std::vector<Address>> choose_addresses(const std::vector<Interface>& avai
     if (wish.remote) {
         chosen = std::move(others);
     } else if (loopback.empty() && loopback_excluded) {
-        chosen = std::move(others);  // said in so many words: not the loopback interface
+        chosen = std::move(others);  // explicitly not the loopback interface
     } else {
         chosen = std::move(loopback);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which address and which port to listen on: lists of interfaces, networks and ports.
+// The address and port to listen on: lists of interfaces, networks and ports.
 #pragma once
 
 #include <string>
@@ -31,8 +31,8 @@ struct AddressWish {
     bool remote = false;  ///< other machines must reach it
 };
 
-/// The addresses that fit the wish, best first: IPv4 before IPv6; loopback only, unless others are wished for
-/// (remote, or the lists leave no loopback). The error names the lists and the available interfaces.
+/// The matching addresses, best first: IPv4 before IPv6; only loopback, unless others are requested (remote,
+/// or the lists exclude loopback). The error names the lists and the available interfaces.
 Result<std::vector<Address>> choose_addresses(const std::vector<Interface>& available,
                                               const AddressWish& wish);
 

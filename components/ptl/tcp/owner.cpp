@@ -51,7 +51,7 @@ std::optional<uid_t> OwnerQuery::owner(const InternetAddress& own, const Interne
     if (!netlink_) {
         netlink_.reset(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
         if (!netlink_) return std::nullopt;
-        // The kernel answers within the send; the time only bounds what should not happen.
+        // The kernel answers within the send; the time limit is only a safeguard.
         const timeval limit{1, 0};
         setsockopt(netlink_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     }

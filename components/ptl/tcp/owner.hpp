@@ -14,9 +14,9 @@ namespace muster::tcp {
 /// Asks through sock_diag (linux/inet_diag.h), by the exact pair of addresses and ports.
 class OwnerQuery {
   public:
-    /// The user that made the socket at `peer` that is connected to `own` (our end). Nothing if the kernel
-    /// does not say: the peer is on another machine or in another network namespace, has closed its end
-    /// already, or sock_diag is not there (kernel without it, or a filter of system calls).
+    /// The user that created the socket at `peer` that is connected to `own` (this end). Nothing if the
+    /// kernel does not report it: the peer is on another machine or in another network namespace, has closed
+    /// its end already, or sock_diag is unavailable (kernel without it, or a filter of system calls).
     std::optional<uid_t> owner(const InternetAddress& own, const InternetAddress& peer);
 
   private:

@@ -41,7 +41,7 @@ class TcpListener : public StreamListener {
             if (!fd) return fd.error();
             const std::optional<Address> own = Address::own_of(fd->get());
             const std::optional<Address> peer = Address::peer_of(fd->get());
-            if (!own || !peer) continue;  // gone already
+            if (!own || !peer) continue;  // already closed
             Socket socket;
             socket.fd = std::move(*fd);
             socket.peer = peer->text();
@@ -60,7 +60,7 @@ class TcpListener : public StreamListener {
     OwnerQuery owner_query_;
 };
 
-/// The addresses to try. Without wishes none of the interfaces needs to be looked at.
+/// The addresses to try. Without restrictions the interfaces need not be read.
 Result<std::vector<Address>> candidates(const AddressWish& wish) {
     if (!wish.remote && wish.include.empty() && wish.exclude.empty() && (wish.ipv4 || wish.ipv6)) {
         std::vector<Address> loopback;

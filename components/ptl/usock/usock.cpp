@@ -23,7 +23,7 @@ constexpr std::string_view kScheme = "usock://";
 // number.
 constexpr int kNames = 1000;
 
-/// A server of root has clients of other users: a process that can pass the session directory may connect,
+/// A root server has clients of other users: a process that can pass the session directory may connect,
 /// and the kernel gives its user. Any other server has clients of its own user.
 Result<mode_t> file_mode(const std::string& wanted) {
     if (wanted.empty()) return geteuid() == 0 ? 0666 : 0600;
@@ -86,7 +86,7 @@ class UsockListener : public StreamListener {
           owner_(getpid()) {}
 
     ~UsockListener() override {
-        // Not in a forked child, and not what someone else has put there since.
+        // Not in a forked child, and not a file that another process has created there since.
         struct stat now {};
         if (getpid() != owner_ || fstatat(directory_.get(), name_.c_str(), &now, AT_SYMLINK_NOFOLLOW) != 0 ||
             now.st_dev != device_ || now.st_ino != inode_) {

@@ -21,8 +21,8 @@ class Usock : public Ptl {
     bool accepts(std::string_view uri) const override;
     bool universal() const override { return false; }
     bool gone_with_server() const override { return true; }
-    /// `directory` must exist. Other options do not apply: what is to be reached from other machines too is
-    /// reached from this one by here.
+    /// `directory` must exist. Other options do not apply: even for a server that accepts other machines,
+    /// this transport is local.
     Result<std::unique_ptr<Listener>> listen(const ListenOptions& options) override;
     Result<Socket> connect(std::string_view uri, std::chrono::milliseconds limit) override;
 
