@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Completion in bash for muster and the tools. The options are those that the program's own --help lists, so that nothing
-# here has to follow them; what stands here are the words that options take.
+# Completion in bash for muster and the tools. The options are those that the program's own --help lists, so that this file need
+# not list them; it lists the words that options take.
 
 # The options of program $1, one a line.
 _muster_options() {
@@ -16,7 +16,7 @@ _muster_servers() {
     done
 }
 
-# The words of $2 that begin with what follows the last comma of $1.
+# The words of $2 that begin with the text after the last comma of $1.
 _muster_words() {
     local before=""
     [[ $1 == *,* ]] && before=${1%,*},
@@ -28,7 +28,7 @@ _muster_files() {
     mapfile -t COMPREPLY < <(compgen -f -- "$1")
 }
 
-# The words that option $2 takes, the one begun being $1. False: it takes none that are known here.
+# The words that option $2 takes, completing $1. False: it takes no known words.
 _muster_values() {
     case $2 in
         --map-by) _muster_words "$1" "slot node hwthread core l1cache l2cache l3cache numa package" ;;
@@ -64,7 +64,7 @@ _muster() {
         return
     fi
     _muster_values "$current" "$previous" && return
-    # Behind the program stands what is the program's.
+    # The words after the program belong to the program.
     for ((i = 1; i < COMP_CWORD; ++i)); do
         case ${COMP_WORDS[i]} in
             :) program="" ;;
@@ -95,7 +95,7 @@ _muster_cc() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     local what="command compile link incdirs libdirs libs version help"
     COMPREPLY=()
-    # bash takes the colon for a word of its own.
+    # bash treats the colon as a separate word.
     if [[ $current == : && $previous == --showme ]]; then
         _muster_words "" "$what"
     elif [[ $previous == : ]] && ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[COMP_CWORD - 2]} == --showme ]]; then

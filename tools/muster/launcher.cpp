@@ -87,7 +87,7 @@ int Launcher::run() {
     const uint32_t size = first_ ? first_->size() : 0;
     make_parts();
     watch_initiator();
-    guidance_.hold = initiator_.waits_for_us() || initiator_.pause;  // until it has said what it wants
+    guidance_.hold = initiator_.waits_for_us() || initiator_.pause;  // until it has sent its requests
     if (!guidance_.hold) launch_first();
     loop_->run();
 
@@ -106,7 +106,7 @@ int Launcher::run() {
 }
 
 /// Messages are packed by the library, so this process initialises it: as a tool without a server, which has
-/// no thread. Behind the fork of the nodes, which initialise it as servers.
+/// no thread. After the fork of the nodes, which initialise it as servers.
 bool Launcher::start_library() {
     pmix_proc_t self;
     char* why = nullptr;
@@ -214,7 +214,8 @@ void Launcher::watch_signals() {
         throw std::runtime_error(fmt::format("signals cannot be watched: signalfd4: {}", strerror(errno)));
 }
 
-/// Starts the nodes, but where a tool guides us only the first: the tool may say what the others are to be.
+/// Starts the nodes, or, if a tool controls muster, only the first: the tool may set the program of the
+/// others.
 bool Launcher::start_nodes() {
     nodes_.resize(node_names_.size());
     const uint32_t count = initiator_.waits_for_us() ? 1 : static_cast<uint32_t>(nodes_.size());
@@ -264,7 +265,7 @@ bool Launcher::start_node(uint32_t n) {
     return true;
 }
 
-/// In the new process: becomes the node, in a program of its own where this one has a loop already.
+/// In the new process: becomes the node, as a separate program if this one already has a loop.
 void Launcher::run_node(NodePlan plan) {
     if (!loop_) {
         close(signal_fd_);
@@ -366,7 +367,7 @@ void Launcher::node_ready(uint32_t node, const std::string& uri) {
     say_ready();
 }
 
-/// Tells how tools reach us, where that was asked for.
+/// Writes the address for tools, if requested.
 void Launcher::say_uri() {
     if (options_.serve) say(fmt::format("ready for tools and jobs, as process {}", getpid()));
     if (options_.report_uri.empty()) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The launcher itself: forks the node daemons, has them register and start jobs, passes on what they say,
-// decides when a job has failed and sees to it that nothing of it is left. launcher.cpp has its own life,
+// The launcher itself: forks the node daemons, makes them register and start jobs, forwards their messages,
+// decides when a job has failed and cleans up after it. launcher.cpp has the life cycle of the launcher,
 // launcher_jobs.cpp that of the jobs.
 #pragma once
 
@@ -38,7 +38,7 @@ class Launcher {
 
   private:
     enum class State {
-        Starting,  ///< servers come up
+        Starting,  ///< servers start
         Running,
         Ending,   ///< all jobs are being ended
         Quitting  ///< no rank is left; the nodes end
@@ -60,7 +60,7 @@ class Launcher {
     struct Progress {
         Hub::Launched launched;
         Watch force;
-        std::map<uint32_t, Watch> restarts;  ///< of ranks that are to be started again
+        std::map<uint32_t, Watch> restarts;  ///< of ranks with a pending restart
     };
 
     bool start_nodes();
@@ -78,7 +78,7 @@ class Launcher {
     void node_ready(uint32_t node, const std::string& uri);
     void say_uri();
     void end_all();
-    /// Ends everything: says why (the first time), remembers the status, ends all jobs.
+    /// Ends everything: reports the reason (the first time), stores the status, ends all jobs.
     void fail(int status, const std::string& why);
     void quit_nodes();
     void kill_nodes_later();
@@ -110,7 +110,8 @@ class Launcher {
     void launched(JobRecord& record, int32_t status, const std::string& why);
     /// A process has failed, and with it the job, unless it can recover and another process is left.
     void rank_failed(JobRecord& record, const RankFailure& failure);
-    /// The job has failed: says why (the first time), remembers the status, ends it and who depends on it.
+    /// The job has failed: reports the reason (the first time), stores the status, ends it and the jobs that
+    /// depend on it.
     void fail_job(JobRecord& record, int status, int32_t term_status, const std::string& why);
     std::vector<JobRecord*> children_of(const JobRecord& record);
     void end_ranks_of(JobRecord& record);

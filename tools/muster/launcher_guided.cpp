@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The launcher as the intermediate one of a tool: it waits for what that wants, and ends when that has.
+// The launcher as the intermediate launcher of a tool: it waits for the tool's requests, and ends with the
+// tool.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <pmix_common.h>
@@ -49,7 +50,7 @@ void Launcher::released(const ProcName& who) {
     launch_first();
 }
 
-/// The job of the command line, with what the tool wants of it.
+/// The job of the command line, with the tool's requests.
 void Launcher::launch_first() {
     if (!first_ || ending()) return;
     Job job = std::move(*first_);

@@ -27,7 +27,7 @@ std::set<uint32_t> readers_of(const Job& job) {
 
 }  // namespace
 
-/// A node has as many slots as cores where nothing else was said.
+/// By default a node has as many slots as cores.
 void Launcher::count_slots(Job& job) {
     if (std::ranges::all_of(job.slots, [](const auto& slots) { return slots.first > 0; })) return;
     uint32_t each = 0;
@@ -38,7 +38,7 @@ void Launcher::count_slots(Job& job) {
                    ? cores_
                    : Topology(read_cpu_list(job.cpu_list)).count(level);
     } catch (const std::exception&) {
-        return;  // the job's data says nothing of slots
+        return;  // the job's data has no slots
     }
     for (auto& [slots, busy] : job.slots) {
         if (slots == 0) slots = each;
@@ -67,7 +67,7 @@ JobRecord& Launcher::launch(Job job, Hub::Launched launched) {
     return record;
 }
 
-/// The first node has gathered what all nodes of the job are to be given; nothing, if it could not.
+/// The first node has gathered the set-up data for all nodes of the job; nothing after a failure.
 void Launcher::job_set_up(uint32_t number, const std::string& setup) {
     JobRecord* record = jobs_.find(number);
     if (record == nullptr || record->state != JobRecord::State::Registering) return;
@@ -161,11 +161,11 @@ static int32_t why_not_started(const JobRecord& record) {
     return record.term_status == PMIX_ERR_TIMEOUT ? PMIX_ERR_TIMEOUT : PMIX_ERR_JOB_CANCELED;
 }
 
-/// One rank more is started or given up.
+/// One more rank is started or abandoned.
 void Launcher::start_settled(JobRecord& record) {
     if (record.ranks_to_start == 0 || --record.ranks_to_start > 0) return;
     if (record.state == JobRecord::State::Starting) record.state = JobRecord::State::Running;
-    // A job whose first processes have failed before the last one was started has been started all the same.
+    // A job whose first processes have failed before the last one was started still counts as started.
     const bool started =
         std::ranges::all_of(record.ranks, [](const RankState& rank) { return rank.started; });
     for (auto& [topic, service] : services_) {
@@ -188,7 +188,7 @@ std::string Launcher::describe(ProcId proc) {
                        node_names_[record.job.places[proc.rank].node], record.ranks[proc.rank].pid);
 }
 
-/// How a process that has ended by itself has failed, if it has.
+/// The failure of a process that has ended without a request, if any.
 std::optional<Launcher::RankFailure> Launcher::failure_of(const JobRecord& record, ProcId proc) {
     const RankState& rank = record.ranks[proc.rank];
     const int status = rank.status;
@@ -238,7 +238,7 @@ bool Launcher::may_restart(const JobRecord& record, uint32_t rank) const {
     return record.ranks[rank].reincarnation < most;
 }
 
-/// The first time at once; a process that fails again and again waits for ever longer, so that others get on.
+/// The first time at once; a process that fails repeatedly waits longer each time, so that others can run.
 void Launcher::restart_later(JobRecord& record, uint32_t rank, const std::string& why) {
     constexpr uint32_t kMostDoublings = 7;
     constexpr std::chrono::milliseconds kFirstDelay{10};
@@ -247,7 +247,7 @@ void Launcher::restart_later(JobRecord& record, uint32_t rank, const std::string
     const uint32_t most = record.job.apps[record.job.places[rank].app].max_restarts;
     const std::string limit = most == kNotSaid ? std::string() : fmt::format(" of {}", most);
     say(fmt::format("{}; it is started again (restart {}{})", why, times, limit));
-    // All that it took part in ends as if it were gone for good.
+    // All its operations end as if it had ended for good.
     state.restarting = state.ended = true;
     for (auto& [topic, service] : services_)
         service->proc_ended(record, rank);

@@ -19,7 +19,7 @@
 
 namespace {
 
-/// Removes what an outer server told this process: our servers and ranks are not its clients. Parameters
+/// Removes the variables of an outer server: this muster's servers and ranks are not its clients. Parameters
 /// stay.
 void forget_outer_server() {
     std::vector<std::string> names;

@@ -16,7 +16,7 @@ struct Level {
     const char* title;
     const char* key;
     const char* list_key;
-    std::string functions;  ///< whose attributes are wanted
+    std::string functions;  ///< whose attributes are requested
     bool list = false;      ///< only the functions
 };
 

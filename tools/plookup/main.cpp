@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// plookup: finds what processes have published.
+// plookup: looks up data that processes have published.
 #include <fmt/core.h>
 #include <pmix.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Collects what there is: see inventory.hpp.
+// Collects the inventory: see inventory.hpp.
 #include "tools/pmix_info/inventory.hpp"
 
 #include <pmix_version.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pmix_info: what this installation is, which components it has and why each is used or not, and all
-// parameters with their values. Options and output as users of OpenPMIx's pmix_info know them, and --json.
+// pmix_info: the installation, its components with the reason why each is used or not, and all parameters
+// with their values. Options and output follow OpenPMIx's pmix_info, with --json in addition.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ struct Arguments {
     bool selected_only = false;
     bool parsable = false;
     bool json = false;
-    bool quiet_option = false;  // accepted for those who are used to it, and without effect here
+    bool quiet_option = false;  // accepted for compatibility, without effect
     std::vector<std::string> param;
     std::vector<std::string> paths;
     std::vector<std::string> types;
@@ -74,7 +74,7 @@ void define_options(tools::CommandLine& line, Arguments& given) {
               "Accepted; this is what is done anyway");
 }
 
-/// Says what is wrong with the names, on standard error; true when nothing is.
+/// Reports errors in the names on standard error; true if there are none.
 bool names_are_known(const Selection& selection, const Inventory& inventory) {
     const auto list = [](const auto& names) {
         std::string out;

@@ -106,7 +106,7 @@ class Pretty : public TextReport {
              fmt::format("{} ({}){}", one.name, one.origin,
                          one.nearest.empty() ? "" : "; did you mean " + one.nearest + "?"));
     }
-    /// Label and value; what does not fit a line goes on below, behind the label.
+    /// Label and value; long values continue on the next line, after the label's column.
     static void line(const std::string& label, std::string_view value) {
         wrapped(fmt::format("{:>{}}: ", label, kLabelWidth), value);
     }

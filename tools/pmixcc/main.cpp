@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pmixcc: runs the C compiler with the flags that a PMIx program needs. The facts come from pmix.pc of the
-// tree that this program stands in, so a tree that was moved or copied is used where it is.
+// pmixcc: runs the C compiler with the flags that a PMIx program needs. The flags come from pmix.pc of this
+// program's own tree, so a moved or copied tree works.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -187,8 +187,7 @@ int run(Words arguments) {
             throw std::runtime_error("there is no static library");
         throw std::runtime_error(fmt::format("--showme:{} is not known (see pmixcc --help)", *showme));
     }
-    // "pmixcc -v" asks the compiler something; only where there is something to compile is there something to
-    // add.
+    // "pmixcc -v" only queries the compiler; flags are added only if there is something to compile.
     const bool works = showme.has_value() || std::ranges::any_of(arguments, [](const auto& word) {
                            return word.empty() || word[0] != '-';
                        });

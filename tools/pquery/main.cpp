@@ -18,7 +18,7 @@ struct Asked {
     std::vector<std::pair<std::string, std::string>> qualifiers;
 };
 
-/// Reads one word of the command line; what is wrong with it goes to standard error.
+/// Reads one word of the command line; errors go to standard error.
 bool read_key(std::string word, Asked& asked) {
     if (const size_t open = word.find('['); open != std::string::npos) {
         if (word.back() != ']') {

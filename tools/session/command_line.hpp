@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tool's command line: CLI11 behind few functions, so that of all tools one source file compiles it.
+// A tool's command line: CLI11 behind few functions, so that only one source file of all tools compiles it.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class CommandLine {
       public:
         explicit Option(void* option) : option_(option) {}
         Option& required();
-        /// So many words follow it.
+        /// That many words follow it.
         Option& expected(int least, int most);
         /// Two words follow it, and it may be given again.
         Option& pairs();

@@ -15,7 +15,7 @@
 namespace muster::tools {
 namespace {
 
-/// An array of infos that frees what is in it.
+/// An array of infos that frees its contents.
 class Directives {
   public:
     ~Directives() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A tool's session with a server: the options that say which one, and the connection, which ends with the
-// object. The options are those that users of OpenPMIx's tools know.
+// A tool's session with a server: the options that select the server, and the connection, which ends with the
+// object. The options are those of OpenPMIx's tools.
 #pragma once
 
 #include <pmix_tool.h>
@@ -36,7 +36,8 @@ void define_session_options(CommandLine& line, SessionOptions& options);
 
 class Session {
   public:
-    /// Connects. On failure, or for a wrong option, one sentence goes to standard error and ok() is false.
+    /// Connects. On failure, or for a wrong option, one message is written to standard error and ok() is
+    /// false.
     Session(const char* program, const SessionOptions& options, Otherwise otherwise);
     ~Session();
     Session(const Session&) = delete;
@@ -44,7 +45,7 @@ class Session {
 
     bool ok() const { return ok_; }
     const pmix_proc_t& self() const { return self_; }
-    /// Says what failed, on standard error; gives back the exit status for it.
+    /// Reports the failure on standard error; returns the exit status.
     int failed(const char* what, pmix_status_t status) const;
 
   private:

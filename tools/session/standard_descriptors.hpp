@@ -12,12 +12,11 @@
 
 namespace muster {
 
-/// Ends the program with status 1 where something that it printed could not be written. A reader that has
-/// gone needs no sentence.
+/// Ends the program with status 1 if its output could not be written. A closed reader needs no message.
 inline void check_output() {
     errno = 0;
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
-    // An earlier write has failed, and one more says why.
+    // An earlier write has failed, and one more returns the reason.
     int why = errno;
     if (why == 0 && ::write(STDOUT_FILENO, "\n", 1) < 0) why = errno;
     if (why != EPIPE) {
@@ -27,9 +26,9 @@ inline void check_output() {
     ::_exit(1);
 }
 
-/// Opens /dev/null in the place of those of standard input, output and error that are closed, so that nothing
-/// that the program opens gets their numbers and is taken for them. Output is opened for reading only: a
-/// write to it fails as it does for a closed descriptor. Errors are discarded.
+/// Opens /dev/null in place of closed standard input, output and error, so that no file that the program
+/// opens gets their numbers and is taken for them. Output is opened for reading only: a write to it fails as
+/// it does for a closed descriptor. Errors are discarded.
 inline void open_standard_descriptors() {
     std::atexit(check_output);
     const bool no_output = ::fcntl(STDOUT_FILENO, F_GETFD) < 0;

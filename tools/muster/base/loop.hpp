@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The event loop of the launcher and of each node daemon: the library's (framework/base/loop.hpp), driven by
-// the main thread. All state of either belongs to the thread that runs the loop; the library's upcalls come
-// on another thread and are posted.
+// the main thread. All state of either belongs to the thread that runs the loop; the library's upcalls run on
+// another thread and are posted.
 #pragma once
 
 #include <chrono>
@@ -21,7 +21,7 @@ class Watch {
 
     explicit operator bool() const { return watch_ != nullptr; }
     void cancel() { watch_.reset(); }
-    /// Descriptors: stops and goes on being called, for back-pressure.
+    /// Descriptors: pauses and resumes the calls, for back-pressure.
     void enable(bool on);
 
   private:
@@ -51,7 +51,7 @@ class Loop {
     Watch after(std::chrono::milliseconds delay, Task task);
     /// Runs `task` on the loop, in the order of posting. Any thread.
     void post(Task task) { loop_.post(std::move(task)); }
-    /// Runs what was posted up to now. On the loop.
+    /// Runs the tasks posted so far. On the loop.
     void run_posted() { loop_.run_posted(); }
 
   private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The job at another muster: see attach.hpp. Public API only. The library's thread writes output and notes
-// what happens; the main thread waits for that and for signals.
+// The job at another muster: see attach.hpp. Public API only. The library's thread writes output and records
+// events; the main thread waits for these and for signals.
 #include "tools/muster/command_line/tool_commands.hpp"
 
 #include <fmt/format.h>
@@ -98,7 +98,7 @@ void on_output(size_t, pmix_iof_channel_t channel, pmix_proc_t*, pmix_byte_objec
     wake();
 }
 
-/// The programs as PMIx_Spawn takes them; frees what they hold.
+/// The programs in the form of PMIx_Spawn; frees their memory.
 class Apps {
   public:
     explicit Apps(const Options& options) : list_(options.job.apps.size()) {
@@ -321,7 +321,7 @@ class AttachedJob {
             while (read(signals_, &info, sizeof info) == sizeof info)
                 on_signal(static_cast<int>(info.ssi_signo));
         }
-        // Flushes the last unfinished lines of what was kept.
+        // Flushes the last unfinished lines of kept output.
         if (output_ >= 0) PMIx_IOF_deregister(static_cast<size_t>(output_), nullptr, 0, nullptr, nullptr);
         return exit_status();
     }
@@ -373,7 +373,7 @@ class AttachedJob {
         info.flag(how, true);
         control(std::move(info));
     }
-    /// Without waiting for the answer, which may be behind output without a reader.
+    /// Without waiting for the answer, which may be queued after output without a reader.
     void control(InfoList info) const {
         auto kept = std::make_unique<InfoList>(std::move(info));
         const pmix_proc_t job = to_pmix(job_);

@@ -45,13 +45,13 @@ struct Found {
     ~Found();
 };
 
-/// One key, about one namespace or (where it is empty) about none.
+/// One key, about one namespace or (if it is empty) about none.
 pmix_status_t query(const char* key, const std::string& nspace, Found& found);
 
 /// The namespaces of the jobs that run.
 std::vector<std::string> jobs();
 
-/// Calls `visit` for each process of the job; for none where the job has ended meanwhile.
+/// Calls `visit` for each process of the job; for none if the job has ended meanwhile.
 void for_each_process(const std::string& nspace, const std::function<void(const pmix_proc_info_t&)>& visit);
 
 }  // namespace muster::launcher

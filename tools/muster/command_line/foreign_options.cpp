@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Options of other launchers that muster does not take, each with what to write in place of it.
+// Options of other launchers that muster does not take, each with its replacement.
 #include <array>
 
 #include "tools/muster/command_line/option_table.hpp"

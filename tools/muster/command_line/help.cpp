@@ -36,7 +36,7 @@ constexpr std::string_view kHelpEnd =
 
 constexpr size_t kHelpColumn = 34, kHelpWidth = 110;
 
-/// The text behind the names, in lines of a bearable length.
+/// The text after the names, in lines of limited length.
 std::string indented(std::string_view text, size_t column) {
     std::string out;
     size_t at = column;

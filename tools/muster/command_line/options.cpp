@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command line as a whole: the programs, and what they share.
+// The complete command line: the programs, and common settings.
 #include "tools/muster/command_line/options.hpp"
 
 #include <fmt/format.h>

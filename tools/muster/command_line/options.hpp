@@ -23,19 +23,19 @@ enum class Handler : unsigned char {
 struct Options {
     Job job;
     double timeout = 0;  ///< seconds; 0: none
-    unsigned nodes = 0;  ///< 0: not said
+    unsigned nodes = 0;  ///< 0: not given
     bool report = false;
-    bool serve = false;          ///< no program: servers for tools and what they start
+    bool serve = false;          ///< no program: servers for tools and their jobs
     bool quiet = false;          ///< no warnings
-    bool oversubscribe = false;  ///< said to be allowed, which it is here
+    bool oversubscribe = false;  ///< explicitly allowed, which is the default here
     Handler handler = Handler::Automatic;
-    std::string attach;      ///< the server that is to run the job, a process ID or URI; empty: our own
-    std::string scheduler;   ///< URI of the server that decides about resources; empty: none is asked
+    std::string attach;      ///< the server that runs the job, a process ID or URI; empty: this muster
+    std::string scheduler;   ///< URI of the server that decides about resources; empty: none
     std::string report_uri;  ///< file for the URI of the server, "-" for standard output; empty: none
     /// Environment variables that carry parameters (PMIX_MCA_..., OMPI_MCA_...), for servers; the
     /// programs have them, too.
     std::vector<std::pair<std::string, std::string>> parameters;
-    /// Sentences about what is taken, but does nothing here.
+    /// Messages about accepted options without effect here.
     std::vector<std::string> warnings;
     /// Options, as written, that concern other machines only.
     std::vector<std::string> without_effect;
@@ -59,8 +59,7 @@ struct CommandLine {
     std::string text;
 };
 
-/// Reads the arguments (without the program's own name). Never throws; looks at the environment for `-x
-/// NAME`.
+/// Reads the arguments (without the program's own name). Never throws; reads the environment for `-x NAME`.
 CommandLine read_command_line(const std::vector<std::string>& arguments);
 
 /// The text of --help.

@@ -21,7 +21,7 @@ namespace {
 
 constexpr unsigned kMostNodes = 1024;
 
-/// The qualifiers that PRRTE has behind a colon: "dir=logs:nocopy".
+/// The qualifiers of PRRTE after a colon: "dir=logs:nocopy".
 void output_qualifiers(std::string& value, OutputStyle& style) {
     for (size_t colon; (colon = value.rfind(':')) != std::string::npos; value.resize(colon)) {
         const std::string word = lower(value.substr(colon + 1));
@@ -150,8 +150,8 @@ void runtime(const std::string& given, Draft& draft) {
     }
 }
 
-/// "NAME" passes on what the variable is here, "NAME=VALUE" sets it, "NAME*" passes on all that begin so;
-/// several names may be joined by commas.
+/// "NAME" forwards the variable, "NAME=VALUE" sets it, "NAME*" forwards all with that prefix; several names
+/// are separated by commas.
 void add_environment(const std::string& given, const std::string& option, Pairs& env) {
     const size_t equals = given.find('=');
     if (equals == 0 || given.empty())
@@ -219,7 +219,7 @@ bool is_one_slip_from(std::string_view given, std::string_view meant) {
     return given.size() <= 1 && meant.size() <= 1;
 }
 
-/// The framework of PMIx that a misspelt one stands for; "" where it may be one of Open MPI.
+/// The framework of PMIx meant by a misspelt one; "" if it may be one of Open MPI.
 std::string_view meant_by(std::string_view framework) {
     // Frameworks of Open MPI whose names are as similar.
     constexpr std::array<std::string_view, 12> kOfOpenMpi = {
@@ -385,7 +385,7 @@ constexpr auto kRules = std::to_array<Rule>({
     {OtherMeaning, [](const Given&, Draft&) {}},
 });
 
-/// Rules stand in no order: the compiler finds a setting without one.
+/// Rules are unordered: the compiler finds a setting without one.
 constexpr bool complete() {
     for (size_t setting = 0; setting <= static_cast<size_t>(OtherMeaning); ++setting) {
         size_t rules = 0;

@@ -15,14 +15,14 @@ namespace muster::launcher {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-/// The policy of mapping, whose parts several options give.
+/// The policy of mapping, which several options set in part.
 struct MapWords {
     std::string policy;     ///< "core", "ppr:2:node"; empty: not given
     std::string given_by;   ///< the option that gave it
     std::string modifiers;  ///< ":PE=2:SPAN"
 };
 
-/// The program that is read, and what all programs share.
+/// The program being read, and the common settings of all programs.
 struct Draft {
     Options& options;
     App& app;

@@ -11,8 +11,8 @@
 
 namespace muster::launcher {
 
-/// Runs "ps ...", "top ..." or "kill ..." and gives the exit status: 0, 1 when it failed, 2 for wrong
-/// arguments. Nothing when the arguments begin with none of these.
+/// Runs "ps ...", "top ..." or "kill ..." and returns the exit status: 0, 1 after a failure, 2 for wrong
+/// arguments. Nothing if the arguments begin with none of these.
 std::optional<int> run_tool_command(const std::vector<std::string>& arguments);
 
 /// Runs the job of `options` at a muster that runs already (`muster --attach`): this process is a tool, which

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// muster top: the processes of a running muster as a table that is redrawn every few seconds, with the
-// memory of each and what it waits for.
+// muster top: the processes of a running muster as a table that is redrawn every few seconds, with the memory
+// and the wait of each.
 #pragma once
 
 #include <string>
@@ -17,11 +17,11 @@ struct TopRow {
     std::string state;
     long memory = -1;  ///< KiB; negative: not known
     std::string program;
-    std::string wait;  ///< what it waits for; empty: nothing that is known
+    std::string wait;  ///< its wait; empty: none known
 };
 
-/// The table, at most `lines` lines of `columns` characters (0: as much as there is), without colours or
-/// movements; names that hold control characters are shown with '?'.
+/// The table, at most `lines` lines of `columns` characters (0: unlimited), without colours or cursor
+/// movements; control characters in names are shown as '?'.
 std::string top_table(const std::vector<TopRow>& rows, unsigned lines, unsigned columns);
 
 /// "top ..." from the command line. Exit status; std::invalid_argument for wrong arguments.

@@ -64,13 +64,13 @@ class Infos {
 
     /// The attribute of that key, or null.
     const pmix_info_t* find(const char* key) const;
-    /// Whether the attribute is there and true.
+    /// Whether the attribute is present and true.
     bool is_true(const char* key) const;
     /// As the functions for values; of an attribute that is not there: nothing, "", no processes.
     std::optional<int64_t> integer(const char* key) const;
     std::string text(const char* key) const;
     std::vector<ProcName> procs(const char* key) const;
-    /// PMIX_TIMEOUT in seconds, 0 where there is none; nothing where it is no such number.
+    /// PMIX_TIMEOUT in seconds, 0 if there is none; nothing if it is not a valid number.
     std::optional<uint32_t> timeout() const;
 
   private:
@@ -78,7 +78,7 @@ class Infos {
     size_t size_ = 0;
 };
 
-/// An info array under construction; frees what it holds.
+/// An info array under construction; frees its contents.
 class InfoList {
   public:
     InfoList() = default;

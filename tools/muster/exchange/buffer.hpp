@@ -81,16 +81,15 @@ class Buffer {
         (put(values), ...);
         return *this;
     }
-    /// Appends `count` elements of a PMIx type, behind their number.
+    /// Appends `count` elements of a PMIx type, after their number.
     Buffer& pack_array(const void* elements, size_t count, pmix_data_type_t type);
-    /// Reads values; false, from then on, when one of them is not wholly there. The values are not to be used
-    /// then.
+    /// Reads values; false, from then on, if one of them is incomplete. The values must not be used then.
     template <typename... T>
     bool unpack(T&... values) {
         (get(values), ...);
         return ok_;
     }
-    /// Reads up to `room` elements of a PMIx type; how many there were.
+    /// Reads up to `room` elements of a PMIx type; returns their number.
     size_t unpack_array(void* elements, size_t room, pmix_data_type_t type);
     /// False when something could not be packed or unpacked.
     bool ok() const { return ok_; }

@@ -111,7 +111,7 @@ void Link::write_some() {
             writable_.enable(true);
             return;
         }
-        if (n < 0) break;  // the peer is gone; reading sees its end
+        if (n < 0) break;  // the peer has closed; reading detects its end
         out_done_ += static_cast<size_t>(n);
     }
     out_.clear();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One end of the socket pair between the launcher and a node daemon. Either end asks, answers and tells, each
-// about a topic. Frames are sent and received on the loop; a damaged frame ends the link.
+// One end of the socket pair between the launcher and a node daemon. Either end sends questions, answers and
+// notices, each with a topic. Frames are sent and received on the loop; a damaged frame ends the link.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,20 @@ namespace muster::launcher {
 enum class Topic : uint16_t {
     // The life of a node.
     Ready = 1,  ///< node tells: the URI of its server
-    Failure,   ///< node tells: why it cannot go on; a text that is not packed, for the library may be missing
-    Guidance,  ///< node tells: what the tool that guides muster wants (initiator.hpp)
-    Release,   ///< node tells: the process that lets muster go on (PMIX_DEBUGGER_RELEASE)
-    Quit,      ///< launcher tells: end what is left, and yourself
+    Failure,    ///< node tells: the reason of its failure, as an unpacked text
+    Guidance,   ///< node tells: the requests of the tool that controls muster (initiator.hpp)
+    Release,    ///< node tells: the process that releases muster (PMIX_DEBUGGER_RELEASE)
+    Quit,       ///< launcher tells: end all remaining processes, and the node
     // The life of a job.
-    JobSetup,     ///< launcher asks: what the nodes of a job are to be given
-    JobRegister,  ///< launcher asks: make a job known to the server; the answer is empty or says why not
-    JobStart,     ///< launcher tells: start your processes of a job
-    Restart,      ///< launcher tells: a process is started again, on its node, and how often it has been
-    JobForget,    ///< launcher tells: a job has ended, the server need not know it any more
-    Rank,         ///< node tells: what has happened to a process (RankEvent)
+    JobSetup,     ///< launcher asks: the set-up data for the nodes of a job
+    JobRegister,  ///< launcher asks: register a job; the answer is empty or an error
+    JobStart,     ///< launcher tells: start the node's processes of a job
+    Restart,      ///< launcher tells: restart a process on its node, with the number of restarts
+    JobForget,    ///< launcher tells: a job has ended, the server may deregister it
+    Rank,         ///< node tells: an event of a process (RankEvent)
     Signal,       ///< launcher tells: send a signal to processes
     Output,       ///< node tells: output of a process; launcher tells: how many bytes of it were written
-    Input,        ///< launcher tells: input of a process; node tells: what became of it
+    Input,        ///< launcher tells: input of a process; node tells: its result
     // The services of the host.
     Fence,
     Modex,  ///< node asks the launcher, which asks the node of the process
@@ -63,12 +63,12 @@ class Link {
     Link(const Link&) = delete;
     Link& operator=(const Link&) = delete;
 
-    /// `done` is called once: with PMIX_ERR_LOST_CONNECTION when no answer comes any more, with
-    /// PMIX_ERR_OUT_OF_RESOURCE when the body is larger than a frame can be (1 GiB).
+    /// `done` is called once: with PMIX_ERR_LOST_CONNECTION if the link ends first, with
+    /// PMIX_ERR_OUT_OF_RESOURCE if the body exceeds a frame (1 GiB).
     void ask(Topic topic, const Buffer& body, Done done);
     void answer(uint64_t question, pmix_status_t status, const Buffer& body = {});
     void tell(Topic topic, const Buffer& body = {}) { send(Kind::Tell, topic, 0, PMIX_SUCCESS, body); }
-    /// Waits until all that was queued is written (or the peer is gone). For the last words of a process.
+    /// Waits until the queue is written (or the peer has closed). For the last messages of a process.
     void flush();
     /// Completes all questions that are open.
     void give_up();
@@ -97,7 +97,7 @@ class Link {
     std::string in_;  ///< less than a header
     Header header_{};
     std::unique_ptr<char, decltype(&free)> body_{nullptr, free};  ///< of the frame that is being read
-    size_t body_size_ = 0;                                        ///< bytes of it that are there
+    size_t body_size_ = 0;                                        ///< number of received bytes
     std::string out_;
     size_t out_done_ = 0;
     Watch readable_;

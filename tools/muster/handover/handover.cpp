@@ -34,7 +34,7 @@ bool in_path(std::string_view program) {
     });
 }
 
-/// A number of Slurm's; 0 where there is none.
+/// A number from Slurm; 0 if there is none.
 unsigned slurm_number(const char* name) {
     const char* text = getenv(name);
     unsigned number = 0;
@@ -167,7 +167,7 @@ std::optional<Handover> handover(const Options& options, bool guided) {
     if (allocation.step_size > 0) return std::nullopt;
     if (exceeds_this_machine(allocation) && in_path("srun"))
         return to_srun(options, allocation, description(allocation));
-    // The nodes of --nodes are pretended, and have names of their own.
+    // The nodes of --nodes are simulated, and have their own names.
     if (hosts.others.empty() || options.nodes > 0) return std::nullopt;
     return to_prterun(options, hosts.others);
 }

@@ -15,7 +15,7 @@ namespace muster::launcher {
 struct Handover {
     Command command;
     std::string why;
-    std::vector<std::string> warnings;  ///< of what has no effect there either
+    std::vector<std::string> warnings;  ///< of settings without effect there either
 };
 
 /// The launcher that the options and the environment (Slurm's variables, MUSTER_LAUNCHER, PATH) name; nothing
@@ -23,7 +23,7 @@ struct Handover {
 /// option that cannot be translated, and std::runtime_error where the launcher is not installed.
 std::optional<Handover> handover(const Options& options, bool guided);
 
-/// A sentence for an allocation of several nodes of which muster uses one; empty where there is none.
+/// A message for an allocation of several nodes of which muster uses one; empty otherwise.
 std::string unused_nodes(const Options& options);
 
 }  // namespace muster::launcher

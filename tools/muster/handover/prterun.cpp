@@ -106,7 +106,7 @@ void parameter(Prterun& prterun, const Given& given) {
 }
 
 void bind_to(Prterun& prterun, const Given& given) {
-    // PRRTE 3 has no modifier for the report, which --display says, too.
+    // PRRTE 3 has no modifier for the report, which --display also requests.
     std::string text;
     for (const std::string& part : split(given.value(), ':')) {
         if (lower(part) != "report") text += (text.empty() ? "" : ":") + part;

@@ -41,7 +41,7 @@ class Srun {
     const Job& job() const { return options_.job; }
     bool single() const { return job().apps.size() == 1; }
     void add(std::string word) { words_.push_back(std::move(word)); }
-    /// Once, though several options say so.
+    /// Once, even if several options request it.
     void add_once(const std::string& word) {
         if (std::ranges::find(words_, word) == words_.end()) add(word);
     }
@@ -117,7 +117,7 @@ void map_by(Srun& srun, const Given& given) {
     }
     switch (policy.level) {
         case Level::Slot:
-            // Modifiers alone say nothing of the order.
+            // Modifiers alone do not determine the order.
             if (!policy.text.starts_with(':')) srun.distribution("block", given.written);
             return;
         case Level::Node:
@@ -355,7 +355,7 @@ void Srun::place_on_hosts() {
     order_ = "arbitrary";
     ranks_ = job.size();
     sized_ = true;
-    // Slurm 23.11 and later refuse -N beside this order.
+    // Slurm 23.11 and later refuse -N together with this order.
     size(0);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The upcalls iof_pull and push_stdin: a process that is connected to this node's server wants the output of
-// others, or has input for them. The launcher sends the output here, and the library delivers it.
+// The upcalls iof_pull and push_stdin: a process that is connected to this node's server requests the output
+// of others, or has input for them. The launcher sends the output here, and the library delivers it.
 #include <pmix.h>
 
 #include "tools/muster/host/honoured.hpp"
@@ -58,7 +58,7 @@ void deliver(uint64_t, Buffer& in) {
         &piece->source, static_cast<pmix_iof_channel_t>(channel), &piece->object, nullptr, 0,
         [](pmix_status_t, void* data) {
             const std::unique_ptr<Piece> taken(static_cast<Piece*>(data));
-            // Only now may more come: a tool that does not read slows the ranks.
+            // Only now may more be sent: a tool that does not read slows the ranks.
             on_loop([id = taken->number] { this_node().link().tell(Topic::Forward, pack(id)); });
         },
         piece.get());
@@ -69,7 +69,7 @@ void deliver(uint64_t, Buffer& in) {
     }
 }
 
-/// Output that goes to tools without a pull.
+/// Output that is sent to tools without a pull.
 struct Unasked {
     ProcName tool;
     std::string nspace;

@@ -14,12 +14,12 @@ namespace muster::launcher {
 
 /// The tool, as the environment of muster describes it.
 struct Initiator {
-    std::string uri;            ///< PMIX_LAUNCHER_RNDZ_URI: where it waits for us
-    std::string file;           ///< PMIX_LAUNCHER_RNDZ_FILE: the same in a file, or where our own is to be
-    std::string nspace;         ///< the name under which it knows us
-    int keepalive = -1;         ///< PMIX_KEEPALIVE_PIPE: closes when it ends
-    bool pause = false;         ///< PMIX_LAUNCHER_PAUSE_FOR_TOOL: a tool must release the launch
-    bool names_server = false;  ///< the file exists: it names the server to join
+    std::string uri;                       ///< PMIX_LAUNCHER_RNDZ_URI: where it waits for us
+    std::string file;                      ///< PMIX_LAUNCHER_RNDZ_FILE: the tool's file, or the path of ours
+    std::string nspace;                    ///< the name under which it knows us
+    int keepalive = -1;                    ///< PMIX_KEEPALIVE_PIPE: closes when it ends
+    bool pause = false;                    ///< PMIX_LAUNCHER_PAUSE_FOR_TOOL: a tool must release the launch
+    bool names_server = false;             ///< the file exists: it names the server to join
     std::vector<std::string> environment;  ///< variables for the library, as "NAME=VALUE"
 
     bool waits_for_us() const { return !uri.empty() || names_server; }
@@ -33,7 +33,7 @@ struct Guidance {
     std::optional<ProcName> parent;  ///< its name, where we are connected to it
     bool hold = false;               ///< launch nothing until PMIX_DEBUGGER_RELEASE
     std::string daemon;              ///< started as the nodes (PMIX_LAUNCHER_DAEMON); empty: muster
-    Job request;                     ///< attributes for the job: its one program stands for all
+    Job request;                     ///< attributes for the job: its one program represents all
     static auto fields(auto& self) { return std::tie(self.parent, self.hold, self.daemon, self.request); }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The upcall log2: a node has no terminal, so output for standard output or error goes to the launcher's.
+// The upcall log2: a node has no terminal, so output for standard output or error is sent to the launcher's.
 // The library's own channels write everything else. Also the launcher's log of jobs' events.
 #include <pmix.h>
 
@@ -92,7 +92,7 @@ bool is_channel(const pmix_info_t& info) {
                                              PMIX_LOG_EMAIL, PMIX_LOG_GLOBAL_DATASTORE, PMIX_LOG_JOB_RECORD});
 }
 
-/// A line about a job: to the channels that its spawn has named, as it wants them.
+/// A line about a job: to the channels that its spawn has named.
 void write_line(uint64_t, Buffer& in) {
     std::string line, how;
     uint64_t seconds = 0;

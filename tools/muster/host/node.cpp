@@ -233,7 +233,7 @@ void Node::set_up(uint64_t number, const Job& job) {
     struct Question {
         Node* node;
         uint64_t number;
-        InfoList info;  // read until the answer comes
+        InfoList info;  // read until the answer arrives
     };
     auto question = std::make_unique<Question>(Question{this, number, {}});
     InfoList& info = question->info;

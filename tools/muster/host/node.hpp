@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A node daemon: a PMIx server with its host side, and the ranks of one (pretended) node. A process of its
-// own, forked from the launcher before that has any thread. It gets jobs from the launcher, and talks to it,
-// by a Link.
+// A node daemon: a PMIx server with its host side, and the ranks of one (pretended) node. A separate process,
+// forked from the launcher before that has any thread. It communicates with the launcher by a Link.
 #pragma once
 
 #include <functional>
@@ -23,7 +22,7 @@ struct NodePlan {
     uint32_t number = 0;
     std::vector<std::string> names;  ///< of all nodes
     std::string server_nspace;
-    std::string rendezvous;          ///< a file by which tools find this node; empty: none
+    std::string rendezvous;          ///< rendezvous file of this node for tools; empty: none
     std::string rendezvous_by_name;  ///< the same by the server's namespace
     std::string session_dir;         ///< of the run; the node makes its own below
     int launcher_fd = -1;
@@ -32,11 +31,11 @@ struct NodePlan {
     std::string parameters;  ///< of the first node: the names of those of the command line, a comma list
 };
 
-/// The plan of a node that is a program of its own, as text; nothing where that is damaged.
+/// The plan of a node that is a separate program, as text; nothing if that is damaged.
 std::string plan_text(const NodePlan& plan);
 std::optional<NodePlan> read_plan(const std::string& text);
 
-/// Runs the node whose plan the file `fd` (which is closed) holds. The exit status.
+/// Runs the node whose plan is in the file `fd` (which is closed). Returns the exit status.
 int run_node(int fd);
 
 class Node {
@@ -60,7 +59,7 @@ class Node {
     ProcName server() const { return {plan_.server_nspace, plan_.number}; }
     /// Whether this is one of the servers themselves.
     bool is_server(const ProcName& proc) const { return proc.nspace == plan_.server_nspace; }
-    /// A name for a tool that has none, unique among all nodes.
+    /// A name for a tool without one, unique among all nodes.
     ProcName name_of_tool();
     /// Handles a topic. Before run(), or on the loop.
     void on(Topic topic, Handler handler) { handlers_[topic] = std::move(handler); }

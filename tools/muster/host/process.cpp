@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Upcalls about a process's life: it has called PMIx_Init, PMIx_Finalize, PMIx_Abort. Tools of the user who
-// runs muster may connect, and get a name if they have none.
+// Upcalls about a process's life: PMIx_Init, PMIx_Finalize, PMIx_Abort. Tools of the user of muster may
+// connect, and get a name if they have none.
 #include <pmix.h>
 #include <unistd.h>
 

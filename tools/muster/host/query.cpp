@@ -122,7 +122,7 @@ class Answers {
     Answers(std::vector<JobStatus> jobs, std::vector<Allocation> allocations, std::vector<KnownGroup> groups)
         : jobs_(std::move(jobs)), allocations_(std::move(allocations)), groups_(std::move(groups)) {}
 
-    /// False where there is nothing to say.
+    /// False if there is nothing to report.
     bool add(const Question& question);
     InfoList take() { return std::move(infos_); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The scheduler: a PMIx server that decides about resources. The first node is a tool of it, and asks on
-// behalf of the launcher, before a job that wants an allocation is started.
+// The scheduler: a PMIx server that decides about resources. The first node is a tool of it, and sends
+// requests on behalf of the launcher, before a job with an allocation is started.
 #include <fmt/format.h>
 #include <pmix.h>
 #include <pmix_tool.h>

@@ -14,7 +14,7 @@
 namespace muster::launcher {
 namespace {
 
-/// An attribute whose value is stored as it is: a flag, a text, or a number of seconds or things.
+/// An attribute whose value is stored unchanged: a flag, a text, or a number of seconds or items.
 struct Field {
     const char* key;
     std::variant<bool*, std::string*, uint32_t*> value;
@@ -147,8 +147,8 @@ bool read_input(const pmix_info_t& info, InputPolicy& input) {
     return true;
 }
 
-/// The channel that is to be forwarded; 0 for other attributes. Processes have no stream of diagnostics, of
-/// which the Standard asks only where one exists; it may be pulled, and is empty.
+/// The channel to forward; 0 for other attributes. Processes have no stream of diagnostics, which the
+/// Standard requires only if one exists; it may be pulled, and is empty.
 uint32_t channel_of(const pmix_info_t& info) {
     if (PMIX_CHECK_KEY(&info, PMIX_FWD_STDOUT)) return PMIX_FWD_STDOUT_CHANNEL;
     if (PMIX_CHECK_KEY(&info, PMIX_FWD_STDERR)) return PMIX_FWD_STDERR_CHANNEL;
@@ -206,7 +206,7 @@ bool is_for_scheduler(const pmix_info_t& info) {
     return strncmp(info.key, "pmix.alloc.", strlen("pmix.alloc.")) == 0;
 }
 
-/// Whether this names a destination or a format of the log; false also for the events that are to be logged.
+/// Whether this names a destination or a format of the log; false also for the events to log.
 bool is_log_info(const pmix_info_t& info) {
     return is_any_of(
         info, {PMIX_LOG_STDERR, PMIX_LOG_STDOUT, PMIX_LOG_SYSLOG, PMIX_LOG_LOCAL_SYSLOG,
@@ -222,9 +222,8 @@ bool is_remark(const pmix_info_t& info) {
                       PMIX_ENVARS_HARVESTED, PMIX_FWD_ENVIRONMENT, PMIX_WDIR_USER_SPECIFIED, PMIX_NON_PMI});
 }
 
-/// Whether nothing is done about this attribute: no programming model is known here by name, and a tool's job
-/// is placed and counted like any other. Also where the library acts upon the attribute in its way, the
-/// host's part is not done.
+/// Whether the host ignores this attribute: no programming model is known here by name, and a tool's job is
+/// placed and counted like any other. This also holds if the library acts upon the attribute.
 bool is_without_effect(const pmix_info_t& info) {
     return is_any_of(info, {PMIX_PERSONALITY, PMIX_SPAWN_TOOL});
 }

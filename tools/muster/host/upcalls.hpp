@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The upcalls by service: each function enters those of one file into the table. An upcall copies its
-// arguments, posts them to the node's loop and returns; the answer goes back from there.
+// arguments, posts them to the node's loop and returns; the answer is sent from there.
 #pragma once
 
 #include <pmix_server.h>
@@ -62,13 +62,13 @@ void add_forward_upcalls(pmix_server_module_t& module);
 /// Calls `done` once with the groups of all nodes; with nothing if the launcher has ended. On the loop.
 void list_groups(std::function<void(std::vector<KnownGroup> groups)> done);
 
-/// Connects with the scheduler at `uri`, which is asked for the launcher from here on. A sentence where that
-/// fails, else "". Behind PMIx_server_init; blocks.
+/// Connects to the scheduler at `uri`, which later gets the launcher's requests. Returns a message on
+/// failure, otherwise "". After PMIx_server_init; blocks.
 std::string join_scheduler(const std::string& uri);
 
-/// From here on tools whose connection breaks are noticed. Behind PMIx_server_init.
+/// From here on broken connections of tools are detected. After PMIx_server_init.
 void watch_tools();
-/// The output of a job that a tool has spawned goes to it from here on, until it leaves. On the loop.
+/// From here on the output of a job that a tool has spawned is sent to it, until it disconnects. On the loop.
 void forward_unasked(const ProcName& tool, const std::string& nspace, uint32_t channels);
 void stop_forwarding(const ProcName& tool);
 /// A process has left the server: the launcher removes the state of a tool. On the loop.

@@ -39,7 +39,7 @@ Mention read_host(const std::string& text, const std::string& place = {}) {
     return mention;
 }
 
-/// The words of a line behind its host. Open MPI's files may have spaces around '='.
+/// The words of a line after its host. Open MPI's files may have spaces around '='.
 std::vector<std::string> words_of_line(std::string line) {
     for (size_t equals = 0; (equals = line.find('=', equals)) != std::string::npos; ++equals) {
         while (equals + 1 < line.size() && std::isspace(static_cast<unsigned char>(line[equals + 1])) != 0)

@@ -27,7 +27,7 @@ struct Mention {
 /// word in it.
 std::vector<Mention> mentioned_hosts(const std::vector<std::string>& hosts, const std::string& hostfile);
 
-/// A node of the launcher, and the number of processes that it has room for.
+/// A node of the launcher, and the number of its slots.
 struct NamedNode {
     uint32_t node = 0;   ///< its number
     uint32_t slots = 0;  ///< 0: as many as the node has cores

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// muster's standard input, for the ranks that are to read it: read no faster than they take it, and not at
-// all from a terminal that muster is in the background of.
+// muster's standard input, for the ranks that read it: read no faster than they consume it, and not at all
+// from a terminal while muster is in the background.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,14 @@ namespace muster::launcher {
 
 class Input {
   public:
-    /// `send(rank, bytes)` passes bytes on; an empty string says that this was all.
+    /// `send(rank, bytes)` passes bytes on; an empty string is the end of the input.
     Input(Loop& loop, std::set<uint32_t> readers,
           std::function<void(uint32_t rank, std::string_view bytes)> send);
 
     void start();
-    /// Ranks have taken (or dropped) so many bytes.
+    /// Ranks have consumed (or dropped) that many bytes.
     void taken(uint64_t bytes);
-    /// This rank reads no more.
+    /// This rank has stopped reading.
     void refused(uint32_t rank);
     /// muster came back to the foreground, perhaps.
     void resume();

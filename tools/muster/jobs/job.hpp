@@ -40,8 +40,8 @@ struct StopPoints {
 /// That a program is a debugger's daemon, and how many of it there are.
 struct DaemonPolicy {
     bool daemon = false;
-    uint32_t per_node = 0;           ///< on each node that has a process of the target; 0: not said
-    uint32_t per_proc = 0;           ///< for each process of the target; 0: not said
+    uint32_t per_node = 0;           ///< on each node that has a process of the target; 0: not given
+    uint32_t per_proc = 0;           ///< for each process of the target; 0: not given
     std::optional<ProcName> target;  ///< the job, or the process
     static auto fields(auto& self) {
         return std::tie(self.daemon, self.per_node, self.per_proc, self.target);
@@ -50,18 +50,18 @@ struct DaemonPolicy {
 
 /// Commands that are started in place of a program.
 struct Agents {
-    std::string exec;  ///< gets the program's command line behind its own, and becomes the program
+    std::string exec;  ///< gets the program's command line after its own, and executes the program
     std::string fork;  ///< connects as a tool, reads what to start, and starts it
     static auto fields(auto& self) { return std::tie(self.exec, self.fork); }
 };
 
-/// How output of a job is shown, and where else it goes.
+/// The display of a job's output, and its other destinations.
 struct OutputPolicy {
-    OutputStyle style;            ///< files that it names get what is shown
-    uint32_t buffer_size = 0;     ///< so many bytes of a channel are collected before they are shown
+    OutputStyle style;            ///< files that it names get the shown output
+    uint32_t buffer_size = 0;     ///< number of bytes of a channel that are collected before they are shown
     uint32_t buffer_seconds = 0;  ///< or for so long
     uint32_t cache_size = 0;      ///< of a channel, kept for the tool that will ask for it; 0: no limit
-    bool drop_oldest = false;     ///< what goes beyond the cache; else the newest
+    bool drop_oldest = false;     ///< bytes beyond the cache; otherwise the newest
     static auto fields(auto& self) {
         auto& style = self.style;
         return std::tie(style.tag, style.full_name, style.detailed, style.rank, style.timestamp, style.xml,
@@ -101,12 +101,12 @@ struct JobWishes {
     bool log_failures = false;
     bool silent = false;             ///< no event of a normal end
     bool separate = false;           ///< lives on when the job of its parent fails
-    bool ends_with_tool = false;     ///< ends when the tool that asked for it has gone
+    bool ends_with_tool = false;     ///< ends when the tool that spawned it has disconnected
     bool report_separately = false;  ///< its failure does not count for muster's exit status
     bool recoverable = false;        ///< lives on when a process fails
     bool continuous = false;         ///< processes that fail are started again
     bool nonzero_is_fine = false;    ///< an exit code other than 0 is no failure
-    uint32_t forward = 0;            ///< channels that may be pulled (PMIX_FWD_STDOUT and its like)
+    uint32_t forward = 0;            ///< channels that may be pulled (PMIX_FWD_STDOUT and similar attributes)
     uint32_t held = 0;               ///< those of them that the tool that spawns will pull
     ProcName requestor;              ///< gets the notices
     std::string log;                 ///< packed: where to it is written, and how; empty: standard error
@@ -157,12 +157,12 @@ struct App {
     std::string added_hostfile;                            ///< a file of such names
     StopPoints stops;
     DaemonPolicy daemons;
-    bool disconnected = false;  ///< a job of its own, of which the others of the request know nothing
+    bool disconnected = false;  ///< a separate job, unknown to the others of the request
     Agents agents;
     bool preload_program = false;      ///< copied into the job's directory, and executed there
     std::string preload_files;         ///< a comma list of files to be copied so
     uint32_t max_restarts = kNotSaid;  ///< of one process that fails
-    uint32_t ranks = 0;                ///< 0: as many as there is room for, until it is laid out
+    uint32_t ranks = 0;                ///< 0: as many as there are slots, until it is placed
     uint32_t first_rank = 0;
     std::vector<uint32_t> node_of;  ///< of each rank, where the launcher has fixed that; does not travel
     static auto fields(auto& self) {
@@ -192,7 +192,7 @@ struct Job {
     std::string map_by = "slot", bind_to = "none";  ///< as --map-by and --bind-to take them
     std::string rank_by;                            ///< as --rank-by takes it; empty: in the order of mapping
     std::string cpu_list;                           ///< the processors to use; empty: all
-    uint32_t cpus_per_proc = 0;                     ///< 0: as map_by says
+    uint32_t cpus_per_proc = 0;                     ///< 0: according to map_by
     bool no_oversubscribe = false;                  ///< at most as many ranks as a node has slots
     bool not_on_head = false;                       ///< nothing on the first node
     bool do_not_launch = false;                     ///< prepared, but no process is started
@@ -210,7 +210,7 @@ struct Job {
     // As laid out and launched.
     uint32_t number = 1;
     std::string nspace;
-    std::vector<std::string> nodes;  ///< host names of all nodes that there are, by number
+    std::vector<std::string> nodes;  ///< host names of all nodes, by number
     std::vector<Place> places;       ///< by rank
     /// By node: its slots (0: as many as it has cores, until the launch) and the processes of other jobs.
     std::vector<std::pair<uint32_t, uint32_t>> slots;
@@ -232,20 +232,20 @@ struct Job {
     bool debugger() const { return !apps.empty() && apps[0].daemons.daemon; }
     /// The order of ranks, in a word of --rank-by.
     std::string ranked_by() const;
-    /// The job or process that debugger daemons are there for.
+    /// The target job or process of debugger daemons.
     std::optional<ProcName> target() const;
-    /// The ranks that the rank of a name means: all for the wildcard, none where there is no such rank.
+    /// The ranks that the rank of a name means: all for the wildcard, none if there is no such rank.
     std::vector<uint32_t> ranks_meant(uint32_t rank) const;
     /// Ranks on a node, in order.
     std::vector<uint32_t> ranks_on(uint32_t node) const;
     /// The nodes that have ranks, in order.
     std::vector<uint32_t> used_nodes() const;
-    /// False for a job from a peer that lacks a program or its words, or whose places name programs or nodes
-    /// that it does not have.
+    /// False for a job from a peer that lacks a program or its words, or whose placement names missing
+    /// programs or nodes.
     bool consistent() const;
 };
 
-/// A change of a process, as its node tells the launcher.
+/// A change of a process, reported by its node to the launcher.
 struct RankEvent {
     enum class Kind : uint32_t { Started, NotStarted, Connected, Finalized, Aborted, Exited };
     Kind kind{};
@@ -259,14 +259,14 @@ struct RankEvent {
     }
 };
 
-/// A job that cannot be laid out as asked for: says why in a sentence.
+/// A job that cannot be placed as requested, with the reason as a sentence.
 struct JobError : std::runtime_error {
     explicit JobError(const std::string& text, int32_t status = PMIX_ERR_JOB_FAILED_TO_MAP)
         : std::runtime_error(text), code(status) {}
     int32_t code;  ///< as PMIx gives it
 };
 
-/// Names of the nodes that there are: the host's own when there is one, else node0, node1, ...
+/// Names of the nodes: the host's own if there is one, otherwise node0, node1, ...
 std::vector<std::string> node_names(unsigned nodes, const std::string& hostname);
 
 /// Whether a process set of this name could be taken for a job of the launcher that has this one
@@ -274,7 +274,7 @@ std::vector<std::string> node_names(unsigned nodes, const std::string& hostname)
 bool collides_with_jobs(const std::string& set, const std::string& nspace);
 
 /// Gives the job its name and its ranks their places on the nodes. `busy`: the processes of other jobs, by
-/// node; none where it is shorter. Throws JobError, or std::runtime_error for a policy that is none.
+/// node; none if it is shorter. Throws JobError, or std::runtime_error for an invalid policy.
 void lay_out(Job& job, const std::string& nspace, const std::vector<std::string>& nodes,
              const std::vector<uint32_t>& busy = {});
 

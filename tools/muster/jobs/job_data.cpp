@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The registration of a job: what the Standard requires of a host, and what Open MPI asks for besides.
+// The registration of a job: data that the Standard requires of a host, and further data that Open MPI
+// requests.
 #include "tools/muster/jobs/job_data.hpp"
 
 #include <fmt/format.h>
@@ -79,7 +80,7 @@ void add_binding(InfoList& info, const std::vector<unsigned>& cpus) {
     hwloc_bitmap_free(bitmap);
 }
 
-/// Ranks on the packages of this node, by rank; a rank that is not bound within one package has none.
+/// Ranks on the packages of this node, by rank; none for a rank that is not bound within one package.
 std::map<uint32_t, uint16_t> package_ranks(const Job& job, const std::vector<uint32_t>& local) {
     std::map<uint32_t, uint16_t> ranks;
     if (std::ranges::all_of(local, [&](uint32_t rank) { return job.places[rank].cpus.empty(); }))
@@ -117,12 +118,12 @@ std::string aliases_of(const Job& job, uint32_t node) {
     return joined(names);
 }
 
-/// The processes that a node has room for; 0 where that is not known.
+/// The slots of a node; 0 if unknown.
 uint32_t slots_of(const Job& job, uint32_t node) {
     return node < job.slots.size() ? job.slots[node].first : 0;
 }
 
-/// The processes that all nodes have room for, and no fewer than run there when the job starts.
+/// The slots of all nodes, and at least the number of processes that run when the job starts.
 uint32_t universe_size(const Job& job) {
     uint32_t slots = 0, running = job.size();
     for (const auto& [all, busy] : job.slots) {

@@ -35,10 +35,10 @@ struct RankState {
 /// A job, as long as muster runs.
 struct JobRecord {
     enum class State {
-        Registering,  ///< the nodes are told of it
+        Registering,  ///< the nodes are notified of it
         Starting,
         Running,
-        Ending,  ///< it has failed, or is to end: its ranks are being ended
+        Ending,  ///< it has failed, or is being terminated: its ranks are being ended
         Ended,
     };
     Job job;
@@ -51,7 +51,7 @@ struct JobRecord {
     std::optional<int> failure;           ///< exit status of its first failure
     int32_t term_status = 0;              ///< how it ended: a status of PMIx
     std::optional<uint32_t> failed_rank;  ///< the first that failed
-    std::optional<int> first_status;      ///< of a job that can recover: what its first failure would give
+    std::optional<int> first_status;      ///< of a job that can recover: the status of its first failure
     uint32_t ranks_failed = 0;            ///< of such a job
     std::multiset<uint32_t> linked;       ///< jobs connected to it: one fails with the other
 
@@ -75,7 +75,7 @@ class JobTable {
     /// True when each job has ended.
     bool all_ended() const;
 
-    /// Whether a process set of this name is there: of a job that has not ended, or defined by command.
+    /// Whether a process set of this name exists: of a job that has not ended, or defined by command.
     bool has_set(std::string_view name) const;
     /// One was defined by command.
     void add_set(std::string name) { sets_.insert(std::move(name)); }

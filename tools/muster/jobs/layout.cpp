@@ -19,7 +19,7 @@
 namespace muster::launcher {
 namespace {
 
-/// The choices of all programs as one of the job's ranks: a program that says "all" means its own.
+/// The choices of all programs as one of the job's ranks: "all" of a program means all its ranks.
 RankChoice join(const Job& job, RankChoice StopPoints::*point) {
     RankChoice joined;
     joined.all = std::ranges::all_of(job.apps, [&](const App& app) { return (app.stops.*point).all; });
@@ -65,9 +65,9 @@ class Layout {
     struct Nodes {
         std::vector<NamedNode> list;
         bool named = false;       ///< the user has chosen them
-        bool with_slots = false;  ///< the user has said how many slots at least one of them has
+        bool with_slots = false;  ///< the user has set the slots of at least one of them
     };
-    /// Reading the topology takes milliseconds: only for those who ask.
+    /// Reading the topology takes milliseconds: only on request.
     Topology& machine() {
         if (!topology_) topology_.emplace(cpus_);
         return *topology_;
@@ -101,7 +101,7 @@ class Layout {
     std::vector<uint32_t> slots_;  ///< by node; 0: as many as it has cores
     std::vector<uint32_t> most_;   ///< by node; 0: no bound
     std::vector<Nodes> nodes_;     ///< by program
-    uint32_t per_node_ = 0;        ///< as ppr says; 0: not said
+    uint32_t per_node_ = 0;        ///< set by ppr; 0: not given
     std::optional<Topology> topology_;
 };
 
@@ -236,12 +236,12 @@ std::vector<uint32_t> Layout::map(const App& app, const Nodes& nodes) {
     return fits ? even : fill(app.ranks, nodes);
 }
 
-/// Even blocks, as if each node had just enough slots; ppr: as many as said on each. If no nodes are named,
+/// Even blocks, as if each node had just enough slots; ppr: the given number on each. If no nodes are named,
 /// the blocks are those of the whole job.
 std::vector<uint32_t> Layout::blocks(const App& app, const Nodes& nodes) {
     const uint32_t first = nodes.named ? 0 : app.first_rank;
     const uint32_t size = nodes.named ? app.ranks : job_.size();
-    // So few ranks stand on the first nodes, not on some in between.
+    // A few ranks are placed on the first nodes, not on some in between.
     const auto most = std::min(static_cast<uint32_t>(nodes.list.size()), size);
     std::vector<uint32_t> mapped;
     for (uint32_t rank = first; rank < first + app.ranks; ++rank) {
@@ -253,7 +253,7 @@ std::vector<uint32_t> Layout::blocks(const App& app, const Nodes& nodes) {
     return mapped;
 }
 
-/// The free slots of each node in turn of the nodes; processes beyond them evenly over all nodes that have
+/// The free slots of each node in turn of the nodes; processes beyond them evenly over all nodes with free
 /// room.
 std::vector<uint32_t> Layout::fill(uint32_t ranks, const Nodes& nodes) {
     std::vector<uint32_t> shares;
@@ -280,7 +280,7 @@ std::vector<uint32_t> Layout::fill(uint32_t ranks, const Nodes& nodes) {
     return mapped;
 }
 
-/// One process a node in turn. Full nodes are passed over while others have free slots, where slots count.
+/// One process a node in turn. Full nodes are skipped while others have free slots, if slots count.
 std::vector<uint32_t> Layout::in_turn(const App& app, const Nodes& nodes) {
     const bool limited = nodes.with_slots || job_.no_oversubscribe;
     std::vector<uint32_t> free, rooms;
@@ -346,7 +346,7 @@ void Layout::check_slots(const App& app, const Nodes& nodes) {
         PMIX_ERR_OUT_OF_RESOURCE);
 }
 
-/// Checks the node's room for a fixed number of processes on each node.
+/// Checks that each node has space for a fixed number of processes.
 void Layout::check_node(uint32_t node) {
     if (room(node) == 0) {
         throw JobError(

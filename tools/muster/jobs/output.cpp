@@ -17,7 +17,7 @@
 namespace muster::launcher {
 namespace {
 
-/// More than this waiting for a slow reader: the nodes are no longer told to go on.
+/// If more than this waits for a slow reader, the nodes get no further acknowledgements.
 constexpr size_t kQueueLimit = 4 << 20;
 constexpr size_t kLongestLine = 64 * 1024;
 constexpr std::chrono::milliseconds kUnfinishedAfter{50};
@@ -125,7 +125,7 @@ void Output::put(const Channel& channel, Source& source, std::string_view text) 
     if (!source.shown || (style.to_files() && style.file_only)) return;
     Stream& stream = streams_[channel.second && !style.merge ? 1 : 0];
     if (stream.unfinished && *stream.unfinished != channel && style.marks()) {
-        // A mark stands at the begin of a line, also when another rank's line is not ended.
+        // A mark is at the beginning of a line, even if another rank's line is not terminated.
         stream.queue += '\n';
         sources_[*stream.unfinished].formatter->interrupt();
     }
@@ -153,7 +153,7 @@ void Output::into_file(const Channel& channel, std::string_view text) {
         if (opened) file.reset(fdopen(opened.get(), "a"));
         if (file) opened.release();
     }
-    // Written at once: who looks into the file while the job runs sees what there is.
+    // Written at once: the file is current while the job runs.
     if (!file || fwrite(text.data(), 1, text.size(), file.get()) != text.size() || fflush(file.get()) != 0) {
         job.files_broken = true;
         const bool foreign = geteuid() == 0 && (errno == EPERM || errno == ELOOP);

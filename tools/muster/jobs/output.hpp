@@ -20,22 +20,22 @@ namespace muster::launcher {
 
 class Output {
   public:
-    /// `on_taken(node, bytes)`: so much of what write() was given has left (or was stored).
-    /// `on_broken(what)`: standard output or error, or a file, can no longer be written.
-    /// `pid_of`: of a process that has written something.
+    /// `on_taken(node, bytes)`: number of bytes passed to write() that were written (or stored).
+    /// `on_broken(what)`: standard output or error, or a file, can no longer be written. `pid_of`: of a
+    /// process that has written output.
     Output(Loop& loop, std::function<void(uint32_t node, uint64_t bytes)> on_taken,
            std::function<void(const std::string& what)> on_broken, std::function<pid_t(ProcId)> pid_of);
     ~Output();
 
-    /// How the output of a job is to be treated. Comes before its output.
+    /// The treatment of a job's output. Called before its output arrives.
     void add_job(const Job& job);
-    /// Output of a rank of node `node`; none: its end. `shown`: false where a tool shows it, and only files
-    /// get it.
+    /// Output of a rank of node `node`; none: its end. `shown`: false if a tool shows it, and only files get
+    /// it.
     void write(uint32_t node, ProcId proc, bool error, std::string_view bytes, bool shown);
     /// Shows words that are no rank's, as they are.
     void show_text(bool error, std::string_view text);
-    /// Writes out all that is held back. `patience`: how long to wait for a reader that does not read;
-    /// negative: for ever.
+    /// Writes all held-back output. `patience`: time limit for a reader that does not read; negative:
+    /// unlimited.
     void finish(std::chrono::milliseconds patience);
 
   private:
@@ -85,7 +85,7 @@ class Output {
     Stream streams_[2];  ///< standard output, standard error
     std::map<Channel, Source> sources_;
     std::map<std::string, std::unique_ptr<FILE, CloseFile>> files_;
-    std::map<uint32_t, uint64_t> owed_;  ///< bytes by node that on_taken is still to be told of
+    std::map<uint32_t, uint64_t> owed_;  ///< bytes by node that are not yet reported to on_taken
     Watch unfinished_timer_;
 };
 

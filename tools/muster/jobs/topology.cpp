@@ -80,7 +80,7 @@ void read_map_modifier(const std::string& word, MapPolicy& policy) {
         throw std::runtime_error(
             "--map-by :ORDERED gives each rank one of the processors; write --cpu-list CPUS --bind-to core");
     } else if (word != "oversubscribe" && word != "corecpus" && word != "inherit" && word != "noinherit") {
-        // True of every job here; jobs that are spawned have policies of their own.
+        // True for every job here; spawned jobs have their own policies.
         throw std::runtime_error(fmt::format(
             "--map-by modifier '{}': valid are PE=N, PE-LIST=CPUS, SPAN, NOLOCAL, HWTCPUS, CORECPUS, "
             "OVERSUBSCRIBE, NOOVERSUBSCRIBE, INHERIT and NOINHERIT",
@@ -103,7 +103,7 @@ MapPolicy read_map_policy(const std::string& given) {
         modifiers = 3;
     }
     if (parts[0].starts_with("pe-list=")) {
-        // PRRTE has it as a policy of its own.
+        // In PRRTE it is a separate policy.
         read_map_modifier(parts[0], policy);
     } else if (!parts[0].empty()) {
         const std::optional<Level> level = level_of(parts[0]);
@@ -196,8 +196,8 @@ struct Topology::Impl {
             }
         }
         if (found.empty()) {
-            // Units larger than the domain, or a level that this machine does not show: what covers the
-            // domain.
+            // For units larger than the domain, or a level that this machine lacks: the objects that cover
+            // the domain.
             object = nullptr;
             while ((object = hwloc_get_next_obj_by_type(topology, type_of(level), object)) != nullptr) {
                 if (hwloc_bitmap_isincluded(inside, object->cpuset) != 0) found.push_back(object->cpuset);
@@ -225,7 +225,7 @@ struct Topology::Impl {
 Topology::Topology(const std::vector<unsigned>& cpus) : impl_(std::make_unique<Impl>()) {
     if (hwloc_topology_init(&impl_->topology) != 0) throw JobError("cannot read the machine's topology");
     if (hwloc_topology_load(impl_->topology) != 0) throw JobError("cannot read the machine's topology");
-    // Ranks inherit what this process may use, so no more is offered to them.
+    // Ranks inherit this process's permitted processors, so only these are offered to them.
     hwloc_bitmap_t mine = hwloc_bitmap_alloc();
     if (hwloc_get_cpubind(impl_->topology, mine, HWLOC_CPUBIND_PROCESS) == 0 &&
         hwloc_bitmap_iszero(mine) == 0) {

@@ -20,7 +20,7 @@ struct MapPolicy {
     bool span = false;          ///< the objects of all nodes in turn, as if they were one node's
     bool not_on_head = false;   ///< nothing on the first node
     bool hwthreads = false;     ///< slots, and the units of PE, are hardware threads
-    std::string cpu_list;       ///< the processors to use; empty: not said
+    std::string cpu_list;       ///< the processors to use; empty: not given
     std::string text = "slot";  ///< as given
 
     /// The unit that counts as a slot of a node.
@@ -39,7 +39,7 @@ struct BindPolicy {
 /// of the mapping's level after the other. Span: one of each object of all nodes in turn.
 enum class RankPolicy { Mapped, Slot, Node, Fill, Span };
 
-/// The policies as the command line writes them ("core:PE=2", "ppr:2:node", "none"). Throw
+/// The policies in the syntax of the command line ("core:PE=2", "ppr:2:node", "none"). Throw
 /// std::runtime_error with a sentence.
 MapPolicy read_map_policy(const std::string& text);
 BindPolicy read_bind_policy(const std::string& text);

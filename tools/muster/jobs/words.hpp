@@ -11,9 +11,10 @@ namespace muster::launcher {
 std::string lower(std::string text);
 /// The parts between separators; empty ones count.
 std::vector<std::string> split(std::string_view text, char separator);
-/// A number; throws std::runtime_error with a sentence about `what` where it is none from `least` to `most`.
+/// A number; throws std::runtime_error with a message about `what` if it is not a number from `least` to
+/// `most`.
 unsigned read_number(std::string_view text, std::string_view what, unsigned least, unsigned most);
-/// The words of an agent's command: one where it is a file's name, else what blanks separate.
+/// The words of an agent's command: one if it is a file's name, otherwise separated by blanks.
 std::vector<std::string> words_of(const std::string& command);
 
 inline constexpr unsigned kMostRanks = 1u << 20;

@@ -16,15 +16,15 @@ namespace muster::launcher {
 
 using Environment = std::map<std::string, std::string>;
 
-/// Defaults, the launcher's own, what was asked for, and what the server adds for `proc`; appended to `out`
-/// as "NAME=VALUE".
+/// Defaults, the launcher's own variables, requested ones, and those that the server adds for `proc`;
+/// appended to `out` as "NAME=VALUE".
 pmix_status_t server_environment(const pmix_proc_t& proc, const App& app, const std::string& wdir,
                                  const Environment& defaults, std::vector<std::string>& out);
 
 /// Makes a directory with a unique name in TMPDIR, or else in /tmp. Throws JobError.
 std::string make_session_dir();
 
-/// Makes a directory, mode 0700; true also when it is there.
+/// Creates a directory, mode 0700; true also if it exists.
 bool make_dir(const std::string& path);
 
 /// Removes a directory that this run made, with its contents; links are removed, not followed.

@@ -25,7 +25,7 @@ InfoList directives(const Job& job, uint32_t rank, const ProcessSpec& spec) {
     std::string line;
     std::vector<char*> words;
     for (const std::string& word : spec.argv) {
-        // The first word says what to execute.
+        // The first word is the program to execute.
         const std::string& said = words.empty() && !spec.program.empty() ? spec.program : word;
         line += (line.empty() ? "" : " ") + said;
         words.push_back(const_cast<char*>(said.c_str()));

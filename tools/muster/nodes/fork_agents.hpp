@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fork/exec agents (PMIX_FORKEXEC_AGENT): processes that are started in place of those of a job, are told by
-// the server what they are to start, and do that. They are a job of their own, like debugger daemons: not in
-// the application's data and ranks, each with the name of its process (Standard: Debugger Agents).
+// Fork/exec agents (PMIX_FORKEXEC_AGENT): processes that are started in place of those of a job, get the
+// programs from the server, and start them. They are a separate job, like debugger daemons: not in the
+// application's data and ranks, each with the name of its process (Standard: Debugger Agents).
 #pragma once
 
 #include <map>
@@ -16,8 +16,8 @@ namespace muster::launcher {
 /// The namespace of the agents of a job; the rank of each is that of its process.
 std::string agents_nspace(const Job& job);
 
-/// Makes the agents of this node known to the server. `programs`: what each is to start, by rank, which it
-/// finds in PMIX_LAUNCH_DIRECTIVES. The reason when that fails.
+/// Registers the agents of this node with the server. `programs`: the program of each, by rank, which it
+/// finds in PMIX_LAUNCH_DIRECTIVES. Returns the reason of a failure.
 std::string register_agents(const Job& job, uint32_t node, const JobDirs& dirs,
                             const std::string& server_nspace,
                             const std::map<uint32_t, ProcessSpec>& programs);

@@ -98,7 +98,7 @@ std::string LocalRanks::add(Job added) {
     return add_agents(local);
 }
 
-/// Copies the files that the programs with ranks here want.
+/// Copies the files requested by the programs with ranks here.
 std::string LocalRanks::preload_for(LocalJob& local) {
     std::set<uint32_t> done;
     for (const auto& rank : local.ranks) {
@@ -126,7 +126,7 @@ std::string LocalRanks::preload_for(LocalJob& local, const Rank& rank) {
         ProcessSpec spec;
         StartFailure failure;
         if (!describe(local, rank, spec, failure)) return failure.text;
-        // The start tells of a program that is not there.
+        // The start reports a missing program.
         for (const std::string& file : program_files(spec)) {
             if (access(absolute(file).c_str(), X_OK) != 0) continue;
             sources.push_back(absolute(file));
@@ -141,7 +141,7 @@ std::string LocalRanks::preload_for(LocalJob& local, const Rank& rank) {
     return {};
 }
 
-/// Fork/exec agents are a job of their own, whose processes are told what to start.
+/// Fork/exec agents are a separate job, whose processes get the programs to start.
 std::string LocalRanks::add_agents(LocalJob& local) {
     std::map<uint32_t, ProcessSpec> programs;
     for (const auto& rank : local.ranks) {
@@ -158,7 +158,7 @@ void LocalRanks::tell(const RankEvent& event) {
     link_.tell(Topic::Rank, pack(event));
 }
 
-/// So many bytes of input were taken, or dropped; the process may refuse more.
+/// That many bytes of input were accepted, or dropped; the process may refuse more.
 void LocalRanks::tell_input(const Rank* rank, uint64_t bytes, bool refused) {
     link_.tell(Topic::Input, pack(rank != nullptr ? rank->id : ProcId(), bytes, refused));
 }
@@ -405,9 +405,9 @@ void LocalRanks::reap() {
         }
     }
     if (ended.empty()) return;
-    // Calls of a rank before its end (PMIx_Finalize, PMIx_Abort) are posted by now; they come first.
+    // Calls of a rank before its end (PMIx_Finalize, PMIx_Abort) are posted by now; they are processed first.
     loop_.run_posted();
-    // Processes killed by a signal come first: they may have made the others fail.
+    // Processes killed by a signal are first: they may have made the others fail.
     std::ranges::stable_sort(ended, [](const Ended& a, const Ended& b) {
         return WIFSIGNALED(a.status) && !WIFSIGNALED(b.status);
     });
@@ -423,7 +423,7 @@ void LocalRanks::reap() {
     }
 }
 
-/// Says to the library of this node how a process has ended: events about the failed member of a group carry
+/// Reports the end of a process to the library of this node: events about the failed member of a group carry
 /// it. No process of the job gets this event itself.
 void LocalRanks::report_end(const ProcName& name, int status, bool connected) {
     pmix_status_t code = PMIX_EVENT_PROC_TERMINATED;
@@ -453,9 +453,8 @@ void LocalRanks::finalized(Rank& rank) {
     if (rank.started && rank.pid < 0) deregister_rank(rank);
 }
 
-/// The process of a rank has ended without a connection to the server, which is not to expect it any longer
-/// in collectives. Data that the rank has posted stays readable. The end of a connection tells the server as
-/// much.
+/// The process of a rank has ended without a connection to the server, which must no longer expect it in
+/// collectives. Data that the rank has posted stays readable. The end of a connection has the same effect.
 void LocalRanks::deregister_rank(const Rank& rank) {
     const LocalJob* local = find_job(rank.id.job);
     if (local == nullptr || !local->registered || local->no_more_starts) return;
@@ -464,7 +463,7 @@ void LocalRanks::deregister_rank(const Rank& rank) {
         &proc, [](pmix_status_t, void*) {}, nullptr);
 }
 
-/// Sends on what a rank has written; at its end closes the pipe. `all`: the rank is gone, take what there is.
+/// Forwards the output of a rank; closes the pipe at its end. `all`: the rank has ended, read everything.
 void LocalRanks::read_output(Rank& rank, Pipe& pipe, uint32_t channel, bool all) {
     char buffer[kReadSize];
     while (pipe.fd >= 0) {
@@ -516,7 +515,7 @@ void LocalRanks::give_input(ProcId id, std::string_view bytes) {
     }
 }
 
-/// Writes to a rank's standard input what it takes; the rest when it can take more.
+/// Writes to a rank's standard input as much as it accepts; the rest later.
 void LocalRanks::feed(Rank& rank) {
     size_t written = 0;
     while (rank.in.fd >= 0 && written < rank.input.size()) {

@@ -42,7 +42,7 @@ class LocalRanks {
     };
 
     /// `dir`: the node's own directory. `server_nspace`: the namespace of the nodes' servers.
-    /// `on_ended(name)`: this process has ended, after what it did before.
+    /// `on_ended(name)`: this process has ended, and its earlier events were processed.
     LocalRanks(Loop& loop, Link& link, uint32_t node, std::string dir, std::string server_nspace,
                std::function<void(const ProcName& name)> on_ended);
 
@@ -64,7 +64,7 @@ class LocalRanks {
     /// here.
     std::vector<std::string> set_names(bool local);
 
-    /// Sends a signal to ranks (none named: to all). `last`: nothing more is to be started of their jobs.
+    /// Sends a signal to ranks (none named: to all). `last`: no further process of their jobs is started.
     void signal(int number, const std::vector<ProcId>& procs, bool last);
     /// Lets processes go on that were stopped at their start; a rank may be PMIX_RANK_WILDCARD.
     void release(const std::vector<ProcName>& procs);
@@ -72,13 +72,13 @@ class LocalRanks {
     void finalized(Rank& rank);
     /// The process IDs of those of these that run here.
     std::vector<std::pair<ProcId, pid_t>> running(const std::vector<ProcId>& procs);
-    /// Waits for what has ended.
+    /// Reaps ended processes.
     void reap();
     /// Input for a rank; none: its end.
     void give_input(ProcId id, std::string_view bytes);
-    /// The launcher has written so much of what it was sent.
+    /// The launcher has written that many bytes.
     void output_taken(uint64_t bytes);
-    /// Reads what is left in the pipes; all processes are gone.
+    /// Reads the rest of the pipes; all processes have ended.
     void drain();
     /// The server is about to end.
     void deregister();

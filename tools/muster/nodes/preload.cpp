@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Copying files to a job's directory. Paths are resolved here, part by part, so that no link is followed that
-// has not been looked at.
+// Copying files to a job's directory. Paths are resolved here, part by part, so that no unchecked link is
+// followed.
 #include "tools/muster/nodes/preload.hpp"
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@ std::string last_part(const std::string& path) {
     return path.substr(path.rfind('/') + 1);
 }
 
-/// Resolves an absolute path. The file, opened as a path only; without one, errno says why.
+/// Resolves an absolute path. The file, opened with O_PATH; on failure errno is set.
 UniqueFd resolve(const std::string& path) {
     std::deque<std::string> parts;
     const auto put_in_front = [&parts](const std::string& more) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Files that a job wants on its nodes before it starts (PMIX_PRELOAD_BIN, PMIX_PRELOAD_FILES): copied into a
-// private directory of the job.
+// Files that a job requests on its nodes before it starts (PMIX_PRELOAD_BIN, PMIX_PRELOAD_FILES): copied into
+// a private directory of the job.
 #pragma once
 
 #include <string>

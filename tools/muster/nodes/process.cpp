@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// vfork and exec with all decided beforehand: until exec the child works in our memory, so that only what is
-// safe in a signal handler may be called there. (fork would copy the page tables of this process for each of
-// a job's: two thirds of what a start took.)
+// vfork and exec with all data prepared: until exec the child runs in this process's memory, so that it may
+// call only async-signal-safe functions. (fork would copy the page tables of this process for each process of
+// a job: two thirds of the time of a start.)
 #include "tools/muster/nodes/process.hpp"
 
 #include <dirent.h>
@@ -102,7 +102,7 @@ struct Child {
     }
 };
 
-/// The child's pid; -1 with errno. Returns when the child has called exec or is gone.
+/// The child's pid; -1 with errno. Returns when the child has called exec or has ended.
 [[gnu::noinline]] pid_t start_child(const Child& child) {
     // A handler of ours that ran in the child would write to our memory: the child lets signals in when all
     // have their standard effect again.
@@ -153,7 +153,7 @@ StartFailure describe(const ProcessSpec& spec, const Failure& failure) {
 /// continues it.
 void stay_stopped(pid_t pid) {
     int status = 0;
-    // Peeked at, so that the end of a process that did not live so long is seen by who waits for it.
+    // Peeked at (WNOWAIT), so that the waiting code still gets the status of a process that has ended early.
     const auto changed = [pid](int changes) {
         siginfo_t info{};
         while (waitid(P_PID, static_cast<id_t>(pid), &info, changes | WEXITED | WNOWAIT) != 0 &&
@@ -165,7 +165,7 @@ void stay_stopped(pid_t pid) {
     if (first != CLD_TRAPPED && first != CLD_STOPPED) return;
     waitpid(pid, &status, 0);
     ptrace(PTRACE_DETACH, pid, nullptr, reinterpret_cast<void*>(static_cast<intptr_t>(SIGSTOP)));
-    // It runs for a moment before it stops again: what is announced as stopped shall be so.
+    // It runs for a moment before it stops again: a process must be stopped when it is announced as stopped.
     changed(WSTOPPED | WCONTINUED);
 }
 

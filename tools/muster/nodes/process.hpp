@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Starting one process, and ending what is left of many.
+// Starting one process, and ending the remaining ones.
 #pragma once
 
 #include <pmix_common.h>
@@ -20,7 +20,7 @@ struct ProcessSpec {
     std::string wdir;
     std::vector<unsigned> cpus;  ///< empty: not bound
     bool with_stdin = false;     ///< a pipe; else /dev/null
-    bool merge_stderr = false;   ///< standard error goes into the pipe of standard output
+    bool merge_stderr = false;   ///< standard error is written to the pipe of standard output
     bool stop_on_exec = false;   ///< it is stopped before its first instruction, until SIGCONT
 };
 
@@ -35,7 +35,7 @@ struct StartFailure {
     std::string text;                              ///< a sentence
 };
 
-/// A process that was started; the descriptors are the caller's, -1 where there is none.
+/// A started process; the caller owns the descriptors, -1 if there is none.
 struct Process {
     pid_t pid = -1;
     int stdin_fd = -1;
@@ -44,11 +44,11 @@ struct Process {
     StartFailure failure;  ///< when pid is -1
 };
 
-/// Starts a process in a process group of its own, which dies with the calling thread. Signals are as they
-/// were when remember_signals() was called. Waits until the program runs or could not be executed.
+/// Starts a process in its own process group, which dies with the calling thread. Its signal mask is that at
+/// the call of remember_signals(). Waits until the program runs or could not be executed.
 Process start_process(const ProcessSpec& spec);
 
-/// Keeps the signal mask and the open-files limit that processes are to start with. Call first in main().
+/// Stores the signal mask and the open-files limit for started processes. Call first in main().
 void remember_signals();
 
 /// Makes them so again. In a child that is about to execute another program.
@@ -57,9 +57,9 @@ void restore_signals();
 /// Makes orphans below this process its children, so that none escapes.
 void adopt_orphans();
 
-/// Ends all processes that are children of this one (ranks and adopted orphans), with their process groups
-/// where those are ranks' own, and theirs in turn: politely first, unless `at_once`. Returns when none is
-/// left; SIGCHLD is blocked in the caller. Gives up after some seconds on what cannot be killed.
+/// Ends all processes that are children of this one (ranks and adopted orphans), with the ranks' own process
+/// groups, and their descendants: by SIGTERM first, unless `at_once`. Returns when none is left; SIGCHLD is
+/// blocked in the caller. Gives up after some seconds on processes that cannot be killed.
 void end_children(bool at_once);
 
 /// "signal 11 (Segmentation fault)".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Stack traces: runs the program that there is for each process and reads what it prints.
+// Stack traces: runs the available program for each process and reads its output.
 #include "tools/muster/nodes/stacks.hpp"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ constexpr size_t kMostText = 256 * 1024;
 const std::vector<std::vector<std::string>> kTracers = {
     {"gstack"}, {"eu-stack", "-p"}, {"gdb", "-nx", "-batch", "-ex", "thread apply all bt", "-p"}};
 
-/// The command whose program is in PATH, with the program's path; empty where there is none.
+/// The command whose program is in PATH, with the program's path; empty if there is none.
 std::vector<std::string> find_tracer() {
     const char* path = getenv("PATH");
     for (std::vector<std::string> command : kTracers) {

@@ -32,11 +32,11 @@ class Allocations {
     void refuse(Allocation& allocation);
     /// A job uses an allocation.
     void use(uint32_t job, const std::string& id) { of_jobs_[job] = id; }
-    /// The job has ended. Its allocation; empty where it had none.
+    /// The job has ended. Returns its allocation; empty if it had none.
     std::string leave(uint32_t job);
     /// Marks an allocation as released; false where a job uses it, or there is no such allocation.
     bool release(const std::string& id);
-    /// The allocation of a job; empty where it has none.
+    /// The allocation of a job; empty if it has none.
     std::string of_job(uint32_t job) const;
     const std::list<Allocation>& all() const { return all_; }
 

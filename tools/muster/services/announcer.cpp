@@ -12,7 +12,7 @@
 namespace muster::launcher {
 namespace {
 
-/// The namespace from which a job descends by spawns: a tool's, or that of a job that nobody spawned.
+/// The namespace from which a job descends by spawns: a tool's, or that of a job that was not spawned.
 std::string root_of(JobTable& jobs, const Job& job) {
     const Job* at = &job;
     while (at->parent) {
@@ -54,7 +54,7 @@ int32_t end_code(const RankState& rank) {
 void Announcer::asked(Asker asker, Buffer& in) {
     Notice notice;
     if (!in.unpack(notice)) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
-    // The node of the source has told its own processes.
+    // The node of the source has notified its own processes.
     launcher::announce(hub_, notice, asker.node);
     hub_.answer(asker, PMIX_SUCCESS);
 }
@@ -106,7 +106,7 @@ Notice notice_about(const Hub& hub, const JobRecord& job, int32_t code) {
     return notice;
 }
 
-/// Tells who asked for the job, and writes it down, as either is wished.
+/// Notifies the requestor of the job, and logs the event, if requested.
 void Announcer::report(const JobRecord& job, const Notice& notice, bool notify, bool log) {
     if (notify) announce(notice);
     // The first node has a server, whose channels write it.
@@ -143,7 +143,7 @@ void Announcer::proc_ended(JobRecord& job, uint32_t rank) {
                wishes.log_procs || (wishes.log_failures && failed));
     }
     // The first failure is announced to the spawner, to the jobs that are connected, and to the job itself if
-    // it goes on. The failures that follow from the first one are not.
+    // it continues. Failures caused by the first one are not.
     const bool goes_on = wishes.recoverable || state.restarting;
     if (code == PMIX_SUCCESS || !state.started || (job.failed_rank != rank && !goes_on)) return;
     Notice notice = about(job, code);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Events: passes those of processes on to the other nodes with a process in range, and raises those of
-// the launcher, about jobs and processes that start and end (Standard 5.0, 12.2.4 and 8.2), which it logs
-// where a spawn asks for that (PMIX_LOG_JOB_EVENTS and its like).
+// the launcher, about jobs and processes that start and end (Standard 5.0, 12.2.4 and 8.2), which it logs if
+// a spawn requests it (PMIX_LOG_JOB_EVENTS and similar attributes).
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace muster::launcher {
 
-/// One event as nodes are told of it: first what is fixed, then attributes.
+/// One event in the message to nodes: the fixed fields first, then attributes.
 struct Notice {
     int32_t code = 0;
     ProcName source;
@@ -25,7 +25,7 @@ struct Notice {
     std::optional<int32_t> job_status;
     std::string nspace;
     std::string breakpoint;    ///< PMIX_BREAKPOINT; empty: none
-    uint64_t time = 0;         ///< seconds since 1970; 0: not said
+    uint64_t time = 0;         ///< seconds since 1970; 0: not given
     std::string tree_root;     ///< of the end of a job: the namespace from which it descends by spawns
     uint32_t tree_active = 0;  ///< and how many other jobs of that descent run
     static auto fields(auto& self) {
@@ -37,7 +37,7 @@ struct Notice {
 
 /// Notifies the nodes that have, or may have, a process in range.
 void announce(Hub& hub, const Notice& notice, std::optional<uint32_t> but_not = std::nullopt);
-/// The begin of an event of the launcher's own, for who asked for the job.
+/// The beginning of the launcher's own event, for the requestor of the job.
 Notice notice_about(const Hub& hub, const JobRecord& job, int32_t code);
 
 class Announcer final : public Service {

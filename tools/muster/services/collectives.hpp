@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fence, connect and disconnect over the nodes: each node that has one of the processes gives one part, then
-// all get all parts. Operations of one kind over the same processes are told apart by their order.
+// Fence, connect and disconnect over the nodes: each node that has one of the processes contributes one part,
+// then all get all parts. Operations of one kind over the same processes are distinguished by their order.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ class Collectives final : public Service {
         uint32_t seconds = 0;  ///< time limit; 0: none
         static auto fields(auto& self) { return std::tie(self.kind, self.procs, self.seconds); }
     };
-    /// An operation has succeeded that began at this time and brought so many bytes together.
+    /// An operation that began at this time has succeeded and gathered that many bytes.
     using Clock = std::chrono::steady_clock;
     using OnDone = std::function<void(const Request& request, Clock::time_point begin, size_t size)>;
 

@@ -80,7 +80,7 @@ void Control::end_later(const Step& step, const std::vector<ProcName>& targets) 
     const auto place = later_.emplace(later_.end());
     *place = hub_.loop.after(std::chrono::seconds(step.number), [this, place, action = step.action, targets] {
         const auto asked = std::make_pair(action, targets);
-        later_.erase(place);  // and what this function holds
+        later_.erase(place);  // and the objects that this function owns
         end_as_asked(asked.first, asked.second);
     });
 }

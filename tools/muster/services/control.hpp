@@ -42,7 +42,7 @@ class Control final : public Service {
     int32_t act(const Step& step, const std::vector<ProcName>& targets);
     int32_t end(const std::vector<ProcName>& targets, bool at_once);
 
-    std::list<Watch> later_;  ///< ends that are to come
+    std::list<Watch> later_;  ///< pending terminations
 };
 
 }  // namespace muster::launcher

@@ -28,7 +28,7 @@ void Debugging::told(uint32_t, Buffer& in) {
     const JobRecord* record = hub_.jobs.find(name.nspace);
     if (record == nullptr || name.rank >= record->job.size()) return;
     const Job& job = record->job;
-    // The requestor, and the debugger's daemons that are there.
+    // The requestor, and the connected debugger daemons.
     std::vector<ProcName> whom;
     if (!record->job.wishes.requestor.nspace.empty()) whom.push_back(record->job.wishes.requestor);
     for (const auto& [number, other] : hub_.jobs.all()) {

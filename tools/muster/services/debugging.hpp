@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Debuggers: who waits where, and that all of a job do (PMIX_READY_FOR_DEBUG; Standard: Debugger Support).
+// Debuggers: the waiting processes and their places, and the notification that all of a job wait
+// (PMIX_READY_FOR_DEBUG; Standard: Debugger Support).
 #pragma once
 
 #include <map>
@@ -24,7 +25,7 @@ class Debugging final : public Service {
 
     struct Waiting {
         std::map<std::string, std::set<uint32_t>> ranks;  ///< by the place
-        std::set<std::string> complete;                   ///< places where all are that are to be there
+        std::set<std::string> complete;                   ///< places that all expected processes have reached
     };
     std::map<uint32_t, Waiting> waiting_;  ///< by the job's number
 };

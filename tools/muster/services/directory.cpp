@@ -160,7 +160,7 @@ void Directory::unpublish(Asker asker, const Party& party, Buffer& in) {
     std::optional<PublishRange> range;
     std::set<std::string> keys;
     if (!in.unpack(range, keys)) return hub_.answer(asker, PMIX_ERR_BAD_PARAM);
-    // Without keys it is all that the process has published; with keys the session's unless said otherwise.
+    // Without keys it is all data that the process has published; with keys the default range is the session.
     if (!range && !keys.empty()) range = PublishRange{PMIX_RANGE_SESSION, {}};
     const size_t removed = entries_.remove_if([&](const Entry& entry) {
         return entry.owner.proc == party.proc && (keys.empty() || keys.contains(entry.key)) &&
@@ -191,7 +191,7 @@ void Directory::proc_ended(JobRecord& job, uint32_t rank) {
 void Directory::told(uint32_t, Buffer& in) {
     ProcName name;
     if (!in.unpack(name) || hub_.jobs.find(name.nspace) != nullptr) return;
-    // A tool is a program of its own.
+    // A tool is a separate program.
     entries_.remove_if([&](const Entry& entry) {
         return entry.owner.proc == name &&
                (entry.persistence == PMIX_PERSIST_PROC || entry.persistence == PMIX_PERSIST_APP ||

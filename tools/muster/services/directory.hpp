@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The store of published data of the whole run, with ranges, persistence and access (Standard 5.0, 9).
-// Values are opaque here: packed by the node of the publisher, unpacked by the one of who looks up.
+// Values are opaque here: packed by the publisher's node, unpacked by the requestor's node.
 #pragma once
 
 #include <list>
@@ -13,7 +13,7 @@
 
 namespace muster::launcher {
 
-/// Which processes data is for, or is looked up from.
+/// The processes for which data is published, or from which it is looked up.
 struct PublishRange {
     uint32_t range = 0;           ///< PMIX_RANGE_...
     std::vector<ProcName> procs;  ///< of PMIX_RANGE_CUSTOM; ranks may be wildcards
@@ -39,7 +39,7 @@ class Directory final : public Service {
         PublishRange range{PMIX_RANGE_SESSION, {}};
         uint32_t persistence = PMIX_PERSIST_SESSION;              ///< the default of a host
         Ids uids, gids;                                           ///< allowed readers; absent: all in range
-        std::vector<std::pair<std::string, std::string>> values;  ///< keys, and what they stand for
+        std::vector<std::pair<std::string, std::string>> values;  ///< keys and their values
         static auto fields(auto& self) {
             return std::tie(self.range, self.persistence, self.uids, self.gids, self.values);
         }
@@ -48,7 +48,7 @@ class Directory final : public Service {
         std::optional<PublishRange> range;
         std::vector<std::string> keys;
         bool waits = false;
-        uint32_t wanted = 0;   ///< so many of the keys are waited for; 0: all
+        uint32_t wanted = 0;   ///< number of keys to wait for; 0: all
         uint32_t seconds = 0;  ///< time limit; 0: none
         static auto fields(auto& self) {
             return std::tie(self.range, self.keys, self.waits, self.wanted, self.seconds);
@@ -84,7 +84,7 @@ class Directory final : public Service {
         Party party;
         std::vector<std::string> keys;
         std::optional<PublishRange> range;
-        size_t wanted = 0;  ///< waits until so many of the keys are there; 0: does not wait
+        size_t wanted = 0;  ///< waits until that many of the keys exist; 0: does not wait
         Watch timer;
     };
     using Entries = std::list<Entry>;
@@ -93,7 +93,7 @@ class Directory final : public Service {
     void look_up(Asker asker, const Party& party, Buffer& in);
     void unpublish(Asker asker, const Party& party, Buffer& in);
     Entries::iterator find(const Lookup& lookup, const std::string& key, bool& denied);
-    /// Answers when it need not wait any more, or `at_once`; false when it goes on waiting.
+    /// Answers if the wait is over, or `at_once`; false if it continues to wait.
     bool answer(Lookup& lookup, bool at_once);
     void serve_waiting();
     /// The lookups of this process have no reader any more.

@@ -8,9 +8,9 @@
 namespace muster::launcher {
 namespace {
 
-/// Input that may wait for slow ranks before those who push it do.
+/// Limit of input that waits for slow ranks before the pushing processes wait.
 constexpr uint64_t kInputWindow = 1 << 20;
-/// How long output is kept for the tool that has spawned its job and wants it.
+/// Time for which output is kept for the tool that has spawned its job and requested it.
 constexpr std::chrono::seconds kHeld{5};
 
 }  // namespace
@@ -56,7 +56,7 @@ void Forwards::pull(Asker asker, Buffer& in, bool stop) {
         jobs.push_back(record->job.number);
     }
     pulls_.push_back(std::move(wanted));
-    // Before what was kept: it makes the reader known there.
+    // Before the kept output: it registers the reader there.
     hub_.answer(asker, PMIX_SUCCESS);
     for (const uint32_t job : jobs)
         release(job);
@@ -87,7 +87,7 @@ bool Forwards::hold(const JobRecord& job, uint32_t node, ProcId proc, uint32_t c
     return true;
 }
 
-/// From here on output of the job goes where it is wanted now.
+/// From here on output of the job is sent to its current readers.
 void Forwards::release(uint32_t job) {
     if (JobRecord* record = hub_.jobs.find(job)) record->job.wishes.held = 0;
     const auto found = held_.find(job);
@@ -123,7 +123,7 @@ void Forwards::output(uint32_t node, ProcId proc, uint32_t channel, std::string_
     for (const Pull& pull : pulls_) {
         if ((record->job.wishes.forward & channel) == 0 || !pull.wants(name, channel)) continue;
         taken_away = taken_away || !pull.copy;
-        // The library there gives it to each who asked.
+        // The library there delivers it to each reader.
         if (std::ranges::find(piece.nodes, pull.node) == piece.nodes.end()) piece.nodes.push_back(pull.node);
     }
     if (piece.nodes.empty()) return hub_.show_output(node, proc, channel, bytes, true);
@@ -153,7 +153,7 @@ void Forwards::taken(uint64_t number, uint32_t node) {
 
 void Forwards::proc_ended(JobRecord& job, uint32_t rank) {
     if (job.ranks[rank].restarting) return;
-    // After all that it wrote: the node tells of the end last.
+    // After all its output: the node reports the end last.
     for (const uint32_t channel : {PMIX_FWD_STDOUT_CHANNEL, PMIX_FWD_STDERR_CHANNEL})
         output(job.job.places[rank].node, {job.job.number, rank}, channel, {});
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Output that tools have asked for, on its way from the ranks' nodes to the tools', and input of tools on its
-// way to the ranks. Output that a tool takes, unless it asks for a copy, does not come out of
-// muster itself.
+// Forwarding of requested output from the ranks' nodes to the tools', and of tools' input to the ranks.
+// muster itself does not show output that a tool pulls, unless the tool requests a copy.
 #pragma once
 
 #include <deque>
@@ -13,8 +12,8 @@
 
 namespace muster::launcher {
 
-/// Topic::Forward. A node asks, by Request; a piece of output goes to a node with a number, which it returns
-/// when the piece has been taken.
+/// Topic::Forward. A node asks, by Request; a piece of output is sent to a node with a number, which the node
+/// returns when the piece has been delivered.
 class Forwards final : public Service {
   public:
     enum class Request : uint32_t {
@@ -29,12 +28,13 @@ class Forwards final : public Service {
     void proc_ended(JobRecord& job, uint32_t rank) override;
     void node_gone(uint32_t node) override;
 
-    /// Output of a process (none: its end): sent on to who asked for it, kept for a tool that will ask, or
-    /// shown.
+    /// Output of a process (none: its end): forwarded to its readers, kept for a tool that will request it,
+    /// or shown.
     void output(uint32_t node, ProcId proc, uint32_t channel, std::string_view bytes);
-    /// Words of the launcher about a job: for the tool that wants its standard error, else shown as they are.
+    /// Messages of the launcher about a job: for the tool that requests its standard error, otherwise shown
+    /// unchanged.
     void note(const JobRecord& record, std::string_view text);
-    /// No further request will come.
+    /// There will be no further request.
     void release();
     /// Ranks have taken (or dropped) input. How many of these bytes were not ours.
     uint64_t input_taken(uint64_t bytes);
@@ -53,7 +53,7 @@ class Forwards final : public Service {
         uint64_t size = 0;
         std::vector<uint32_t> nodes;
     };
-    /// Output of a job whose spawner is about to ask for it. Its node sends no more than its window.
+    /// Output of a job whose spawner is about to request it. Its node sends at most its window.
     struct Held {
         struct Output {
             uint32_t node = 0;

@@ -8,7 +8,7 @@
 namespace muster::launcher {
 namespace {
 
-/// The servers have the same time limit; what they do when it is over still counts.
+/// The servers have the same time limit; their calls after its expiry still count.
 constexpr std::chrono::seconds kServersTime{1};
 
 }  // namespace
@@ -30,7 +30,7 @@ bool Groups::ended(const ProcName& proc) const {
     return state == nullptr || state->ended || gone_.contains(node_of(proc));
 }
 
-/// Whether it ended in order, and so has left its groups, whether or not the nodes have said so yet.
+/// Whether it ended normally, and thus has left its groups, even if the nodes have not reported this yet.
 bool Groups::left(const ProcName& proc) const {
     const RankState* state = hub_.jobs.find(proc);
     return state != nullptr && state->ended && state->finalized && !gone_.contains(node_of(proc));
@@ -58,7 +58,7 @@ Groups::Place Groups::find(GroupRequest::Operation kind, const std::string& id) 
                                 [&](const Operation& one) { return one.kind == kind && one.id == id; });
 }
 
-/// Each node that has asked tells it behind its request, if that names the process: nothing has to be kept.
+/// Each node that has asked reports it after its request, if that names the process: no state is needed.
 void Groups::told(uint32_t, Buffer& in) {
     GroupDeparture departure;
     if (!in.unpack(departure)) return;
@@ -171,7 +171,7 @@ void Groups::check(Place place) {
             return finish(place, PMIX_GROUP_MEMBER_FAILED);
         }
     }
-    // Its node may still take part in its place.
+    // Its node may still take part for it.
     if (!waiting && without_some) miss(operation, PMIX_SUCCESS);
     if (!waiting) finish(place, PMIX_SUCCESS);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Construction and destruction of process groups over the nodes: gathers what the servers say, decides who is
-// awaited when processes end, and gives context ids, which are unique in all jobs of this launcher.
+// Construction and destruction of process groups over the nodes: gathers the servers' messages, determines
+// the awaited processes when processes end, and assigns context ids, which are unique in all jobs of this
+// launcher.
 #pragma once
 
 #include <list>
@@ -21,13 +22,13 @@ struct GroupRequest {
     enum Flag : uint32_t {
         AssignId = 1,   ///< a context id is wanted
         Tolerant = 2,   ///< go on without processes that have ended
-        Optional = 4,   ///< at the time limit, go on with those who are in
+        Optional = 4,   ///< at the time limit, continue with the processes that have called
         Bootstrap = 8,  ///< from a leader that knows only itself and the processes that it adds
         Added = 16,     ///< from a process that a leader adds
     };
     Operation operation = Operation::Construct;
     std::string id;
-    std::vector<ProcName> procs;  ///< members; of a bootstrap: who asks
+    std::vector<ProcName> procs;  ///< members; of a bootstrap: the caller
     uint32_t flags = 0;
     uint32_t seconds = 0;         ///< time limit; 0: none
     uint32_t leaders = 0;         ///< of a bootstrap: how many
@@ -49,9 +50,9 @@ struct GroupDeparture {
 
 /// The answer to all nodes that took part.
 struct GroupAnswer {
-    uint64_t context_id = 0;  ///< 0: none was wanted
+    uint64_t context_id = 0;  ///< 0: none was requested
     std::vector<ProcName> members;
-    std::string data;  ///< all that the servers said, one after the other
+    std::string data;  ///< all messages of the servers, one after the other
     static auto fields(auto& self) { return std::tie(self.context_id, self.members, self.data); }
 };
 
@@ -73,9 +74,9 @@ class Groups final : public Service {
         std::vector<std::pair<Asker, std::string>> parts;
         std::set<uint32_t> nodes_in;
         uint32_t leaders = 0;         ///< of a bootstrap: how many are expected
-        std::set<ProcName> lead;      ///< and who has asked
+        std::set<ProcName> lead;      ///< and its caller
         std::set<ProcName> added;     ///< and the processes that they add
-        std::set<ProcName> added_in;  ///< and who of these has asked
+        std::set<ProcName> added_in;  ///< and those of these that have called
         Watch timer;
     };
     using Place = std::list<Operation>::iterator;
@@ -100,8 +101,7 @@ class Groups final : public Service {
 
     std::list<Operation> operations_;
     std::set<uint32_t> gone_;  ///< nodes
-    /// Operations that were completed, failed or given up without some nodes: these come too late, and get
-    /// this status.
+    /// Operations that were completed, failed or abandoned without some nodes: late nodes get this status.
     struct Missed {
         std::set<uint32_t> nodes;
         int32_t status = 0;

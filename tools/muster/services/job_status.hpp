@@ -20,7 +20,7 @@ struct JobStatus {
     int32_t status = 0;  ///< PMIX_ERR_JOB_... when it failed, PMIX_SUCCESS otherwise
     bool ended = false;
     bool debugger = false;              ///< its processes are a debugger's daemons
-    std::string allocation;             ///< the scheduler's name for what it runs in; empty: none
+    std::string allocation;             ///< the scheduler's name of its allocation; empty: none
     std::vector<std::string> programs;  ///< by rank
     std::vector<ProcStatus> procs;      ///< by rank
     static auto fields(auto& self) {

@@ -22,7 +22,7 @@
 namespace muster::launcher {
 namespace {
 
-/// Writes to muster's own standard output and error, whatever node the text comes from. The question: whether
+/// Writes to muster's own standard output and error, for the text of any node. The question: whether
 /// it is for standard error, and the text.
 class LogWriter final : public Service {
   public:
@@ -92,7 +92,7 @@ void Hub::end_ranks(const std::vector<ProcId>& procs, bool at_once) {
     const auto place = forced_ends.emplace(forced_ends.end());
     *place = loop.after(kEndPatience, [this, procs, place] {
         signal(SIGKILL, procs);
-        forced_ends.erase(place);  // and what this function holds
+        forced_ends.erase(place);  // and the objects that this function owns
     });
 }
 

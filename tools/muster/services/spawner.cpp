@@ -14,8 +14,8 @@
 #include "tools/muster/services/timeout_report.hpp"
 
 namespace muster::launcher {
-/// The node of each daemon: so many on each node, or for each process, of what they are to debug. Nothing
-/// where only a number of daemons was asked for.
+/// The node of each daemon: a given number on each node, or for each process, of their target. Nothing if
+/// only a number of daemons was requested.
 std::vector<uint32_t> Spawner::daemon_nodes(const App& app, const Job* target) const {
     const DaemonPolicy& policy = app.daemons;
     if (app.ranks > 0 && policy.per_node == 0 && policy.per_proc == 0) return {};
@@ -39,15 +39,15 @@ std::vector<uint32_t> Spawner::daemon_nodes(const App& app, const Job* target) c
     return daemons;
 }
 
-/// Some of the programs as a job that is laid out. `started`: the first job of the spawn, which is what
-/// daemons debug unless they say otherwise.
+/// Some of the programs as a placed job. `started`: the first job of the spawn, the default target of
+/// daemons.
 Job Spawner::part_of(const Job& request, const std::vector<App>& programs, const Job* started) {
     Job job = request;
     job.apps = programs;
     if (job.debugger()) {
         job.input.target = InputPolicy::Target::None;
         job.no_oversubscribe = false;
-        // Their end is not that of what they look at, nor counts their failure.
+        // Their end does not end their target, and their failure does not count.
         job.wishes.separate = job.wishes.report_separately = true;
         for (App& app : job.apps) {
             DaemonPolicy& policy = app.daemons;
@@ -77,7 +77,7 @@ void Spawner::start(const std::shared_ptr<Spawn>& spawn, size_t part) {
         return refuse(spawn, PMIX_ERR_JOB_FAILED_TO_MAP, error.what());
     }
     const uint32_t number = hub_.jobs.next_number();
-    // The spawner gets the name of the application; that of its debugger is to be queried.
+    // The spawner gets the name of the application; it must query that of the debugger.
     if (spawn->nspace.empty()) spawn->nspace = job.nspace;
     spawn->numbers.push_back(number);
     hub_.launch(std::move(job), [this, spawn, part](JobRecord& launched, int32_t status, const std::string&) {

@@ -18,7 +18,7 @@ class Spawner final : public Service {
     enum class Request : uint32_t { Allocate = 1, Release };
 
     void asked(Asker asker, Buffer& in) override;
-    /// The name of a tool that has gone.
+    /// The name of a tool that has disconnected.
     void told(uint32_t node, Buffer& in) override;
     void job_ended(JobRecord& job) override;
 
@@ -31,8 +31,8 @@ class Spawner final : public Service {
         std::vector<uint32_t> numbers{};        ///< of the jobs that were launched
         std::string nspace;                     ///< of the first job
         Allocation* request = nullptr;          ///< to the scheduler, until it has answered
-        std::string allocation;                 ///< the scheduler's name for what it gave
-        bool abandoned = false;                 ///< its tool has gone, and did not want the job to go on
+        std::string allocation;                 ///< the scheduler's name of the allocation
+        bool abandoned = false;                 ///< its tool has ended, and with it the job
     };
     void begin(const std::shared_ptr<Spawn>& spawn);
     void allocated(const std::shared_ptr<Spawn>& spawn, int32_t status, Buffer& in);

@@ -32,7 +32,7 @@ std::string states_text(const Hub& hub, const JobRecord& record) {
     return text;
 }
 
-/// The stacks that are still to come.
+/// The stacks that are still missing.
 struct Wait {
     size_t left = 0;  ///< nodes
     Watch limit;
@@ -44,7 +44,7 @@ struct Wait {
     }
 };
 
-/// A node's stacks: why there are none, or one of each process.
+/// A node's stacks: the reason why there are none, or one of each process.
 void note_stacks(Hub& hub, uint32_t node, const std::vector<ProcId>& procs, Buffer& in) {
     std::string problem;
     std::vector<std::pair<ProcId, std::string>> traces;

@@ -10,9 +10,9 @@
 
 namespace muster::launcher {
 
-/// Notes the states and stacks of the processes of these jobs, as `wishes` says, and calls `done` once: at
-/// once where no stacks are wanted, else when the nodes have told them, or have taken too long. The jobs go
-/// on meanwhile.
+/// Records the states and stacks of the processes of these jobs, as requested by `wishes`, and calls `done`
+/// once: at once if no stacks are requested, otherwise when the nodes have sent them, or after a time limit.
+/// The jobs continue meanwhile.
 void report_timeout(Hub& hub, const std::vector<const JobRecord*>& jobs, const TimeoutWishes& wishes,
                     std::function<void()> done);
 
