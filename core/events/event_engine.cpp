@@ -406,8 +406,8 @@ std::vector<size_t> order_by_wishes(const std::vector<OrderWish>& wishes) {
     std::vector<size_t> order(n);
     for (size_t i = 0; i < n; ++i)
         order[i] = i;
-    // Each element has one wish, so wishes form trees: after as many rounds as there are elements all are
-    // met.
+    // Each element has one constraint, so constraints form trees: after as many rounds as elements all are
+    // satisfied.
     bool moved = true;
     for (size_t round = 0; moved && round < n; ++round) {
         moved = false;

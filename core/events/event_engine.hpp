@@ -23,14 +23,14 @@
 
 namespace muster {
 
-/// One handler's wish: to stand before (or after) the one that is at `other` in the list. SIZE_MAX: no wish.
+/// One handler's constraint: before (or after) the one at `other` in the list. SIZE_MAX: no constraint.
 struct OrderWish {
     size_t other;
     bool before;
 };
 
-/// Places the elements 0..n-1 so that each wish is met; the order stays where no wish is against it. Wishes
-/// that go in a circle are met as far as they can be.
+/// Orders the elements 0..n-1 so that each constraint is satisfied; otherwise the order is unchanged. Cyclic
+/// constraints are satisfied as far as possible.
 std::vector<size_t> order_by_wishes(const std::vector<OrderWish>& wishes);
 
 /// A handler as it was registered (PMIx_Register_event_handler).

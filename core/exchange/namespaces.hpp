@@ -111,9 +111,9 @@ class Namespaces {
 class Namespaces;
 class Runtime;
 
-/// The name of a registered namespace and its job data in the form that `peer` wants, cached for all peers
-/// that want the same form. Null where the namespace is not known or cannot be packed; the log has the reason
-/// of the latter. On the loop.
+/// The name of a registered namespace and its job data in the form of `peer`, cached for all peers with the
+/// same form. Null if the namespace is unknown or cannot be packed; the log has the reason of the latter. On
+/// the loop.
 SharedBytes packed_job_info(Runtime& runtime, Namespaces& namespaces, const char* nspace, const Peer& peer);
 
 }  // namespace muster

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Counting unanswered requests: see unanswered.hpp.
-#include "core/exchange/unanswered.hpp"
-
+// Counting what waits for an answer: see peer.hpp.
 #include "core/exchange/peer.hpp"
 
 namespace muster {
 namespace {
-/// The memory of a request in addition to its bytes: callbacks, list entries, this object.
+/// The memory of a request beside its bytes: callbacks, list entries, this object.
 constexpr size_t kOverhead = 1024;
 }  // namespace
 

@@ -24,7 +24,7 @@ class Commits {
     size_t sent() const { return sent_; }
     size_t settled() const { return settled_; }
     bool all_settled() const { return sent_ == settled_; }
-    /// The last commit that the socket did not take at once; 0 where there was none.
+    /// The last commit that the socket did not accept at once; 0 if there was none.
     size_t behind() const { return behind_; }
 
     /// One more was sent; `backed_up`: the socket has not taken it yet. On the loop.
@@ -32,7 +32,7 @@ class Commits {
         if (backed_up) behind_ = sent_ + 1;
         ++sent_;
     }
-    /// The server has taken in the first `commits` of them.
+    /// The server has processed the first `commits` of them.
     void settle(size_t commits) { settled_ = std::max(settled_.load(), commits); }
 
   private:

@@ -114,7 +114,7 @@ class OutputSink {
     std::string shown_;  ///< storage that is used again
 };
 
-/// Takes over what the directives say, former names of the attributes included. PMIX_ERR_BAD_PARAM for a
+/// Applies the directives, including former names of the attributes. PMIX_ERR_BAD_PARAM for a
 /// value of the wrong type.
 pmix_status_t read_style(InfoView directives, OutputStyle& style);
 

@@ -345,7 +345,7 @@ void follow_deletions(Exchange& exchange, Upstream& upstream) {
             }
             return exchange.store().forget_resources(entries);
         }
-        // Whichever readers lose it: what this process may still have, the server has.
+        // For all readers: the server has any value that this process may still have.
         const bool own = proc_is(proc, exchange.self());
         exchange.store().remove(proc, own ? scope : PMIX_DEL_GLOBAL, key.c_str());
     });

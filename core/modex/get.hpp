@@ -71,7 +71,7 @@ pmix_status_t get_blocking(Exchange& exchange, Modex* modex, const pmix_proc_t* 
 void fetch(Exchange& exchange, const pmix_proc_t& target, const char* key, InfoView info,
            Upstream::OnStatus done, bool refresh = false);
 
-/// Has this process drop its copies of values whose owners have deleted them, as the server says.
+/// Drops this process's copies of values that their owners have deleted, on the server's message.
 void follow_deletions(Exchange& exchange, Upstream& upstream);
 
 }  // namespace muster

@@ -97,7 +97,7 @@ class Barrier : public RendezvousMember {
   public:
     enum class Passage {
         Passed,     ///< all have arrived
-        AskServer,  ///< this fence goes by the server
+        AskServer,  ///< this fence uses the server
         Ended       ///< the namespace has been deregistered meanwhile
     };
 
@@ -108,9 +108,9 @@ class Barrier : public RendezvousMember {
 
     /// Sends the server the notice that all have arrived, so that it releases them; false if it cannot.
     using TellServer = std::function<bool()>;
-    /// Arrives, and waits for all others. `posted`: this process has sent something to the server since the
-    /// last time, so that no process may continue before the server has it; the last one of such a barrier
-    /// calls `tell`, on this thread.
+    /// Arrives, and waits for all others. `posted`: this process has sent data to the server since the last
+    /// time, so that no process may continue before the server has them; the last one of such a barrier calls
+    /// `tell`, on this thread.
     Passage pass(bool posted, const TellServer& tell);
 };
 

@@ -134,7 +134,7 @@ void serve_spawns(CommandTable& commands, Exchange& exchange, Host& host, Forwar
 
 namespace {
 
-/// Returns the part behind the last slash.
+/// Returns the part after the last slash.
 std::string_view file_name(std::string_view path) {
     while (path.size() > 1 && path.back() == '/')
         path.remove_suffix(1);
@@ -152,7 +152,7 @@ pmix_status_t Apps::copy_of(const pmix_app_t* apps, size_t size, Apps& out) {
     Apps copy;
     copy.data_ = static_cast<pmix_app_t*>(data_create_elements(size, PMIX_APP));
     if (copy.data_ == nullptr) return PMIX_ERR_NOMEM;
-    // Counted before it is filled: a failed copy owns nothing, and what is left is in its initial state.
+    // Counted before it is filled: a failed copy owns nothing, and the rest is in its initial state.
     copy.size_ = size;
     for (size_t i = 0; i < size; ++i) {
         pmix_app_t& app = copy.data_[i];

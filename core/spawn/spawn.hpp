@@ -27,8 +27,8 @@ class Apps {
     }
     ~Apps();
 
-    /// A deep copy with what may be left out filled in: a command without arguments gets its own name as the
-    /// first, arguments without a command give the command. PMIX_ERR_BAD_PARAM where there is neither.
+    /// A deep copy with omitted fields filled in: a command without arguments gets its own name as the first,
+    /// arguments without a command provide the command. PMIX_ERR_BAD_PARAM if both are missing.
     static pmix_status_t copy_of(const pmix_app_t* apps, size_t size, Apps& out);
     /// Gives the applications for which PMIX_FWD_ENVIRONMENT holds, among `job_info` or their own infos, the
     /// variables of this process that their own environment does not have; not its identity (PMIX_*,

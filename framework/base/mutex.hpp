@@ -33,7 +33,7 @@
 #define MUSTER_TRY_ACQUIRE(...) MUSTER_THREAD_SAFETY(try_acquire_capability(__VA_ARGS__))
 /// A function that checks at run time that this is held.
 #define MUSTER_ASSERTS(x) MUSTER_THREAD_SAFETY(assert_capability(x))
-/// A function that the analysis cannot follow; a comment there says why it is right.
+/// A function that the analysis cannot follow; a comment there explains why it is correct.
 #define MUSTER_NO_THREAD_SAFETY_ANALYSIS MUSTER_THREAD_SAFETY(no_thread_safety_analysis)
 
 namespace muster {

@@ -20,7 +20,7 @@
 namespace muster {
 
 /// The bytes of a byte object or a regex, as long as the value lives; none for a null value, another type, or
-/// where there is nothing behind the count.
+/// a count without data.
 inline ByteView value_as_bytes(const pmix_value_t* value) {
     if (value == nullptr || (value->type != PMIX_BYTE_OBJECT && value->type != PMIX_REGEX)) return {};
     const pmix_byte_object_t& bytes = value->data.bo;

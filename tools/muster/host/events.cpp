@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The upcalls about events, and the events from other nodes.
+// The upcalls about events, and the events that come from elsewhere.
 #include <pmix.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace muster::launcher {
 namespace {
 
-/// muster raises all its events in any case; the library selects the handlers.
+/// All that muster may raise is raised anyhow; whose handlers they are for is the library's to know.
 pmix_status_t register_events(pmix_status_t*, size_t, const pmix_info_t info[], size_t count,
                               pmix_op_cbfunc_t, void*) {
     const pmix_status_t status = check_required("register_events", {info, count});
@@ -51,33 +51,14 @@ pmix_status_t deregister_events(pmix_status_t*, size_t, pmix_op_cbfunc_t, void*)
 
 pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t* source, pmix_data_range_t range,
                            pmix_info_t info[], size_t count, pmix_op_cbfunc_t callback, void* data) {
-    return guarded([&]() -> pmix_status_t {
-        std::vector<Control::Step> steps;
-        if (const pmix_status_t bad = read_wishes({info, count}, steps); bad != PMIX_SUCCESS) return bad;
-        if (code == PMIX_READY_FOR_DEBUG) {
-            const std::string place = Infos(info, count).text(PMIX_BREAKPOINT);
-            on_loop([body = pack(name_of(*source), place), callback, data] {
-                this_node().link().tell(Topic::Debug, body);
-                if (callback != nullptr) callback(PMIX_SUCCESS, data);
-            });
-            return PMIX_SUCCESS;
-        }
-        Notice notice;
-        notice.code = code;
-        notice.source = name_of(*source);
-        notice.range = range;
-        notice.targets = Infos(info, count).procs(PMIX_EVENT_CUSTOM_RANGE);
-        notice.info = packed(info, count, PMIX_INFO);
-        // The end follows the event.
-        Link::Done done = done_op(callback, data);
-        if (!steps.empty()) {
-            done = [done, wishes = pack(affected_by(notice.source, {info, count}), steps)](
-                       pmix_status_t status, Buffer& in) {
-                if (status != PMIX_SUCCESS) return done(status, in);
-                this_node().link().ask(Topic::Control, wishes, done);
-            };
-        }
-        ask_launcher(Topic::Event, pack(notice), std::move(done));
+    std::vector<Control::Step> steps;
+    if (const pmix_status_t bad = read_wishes({info, count}, steps); bad != PMIX_SUCCESS) return bad;
+    if (code == PMIX_READY_FOR_DEBUG) {
+        const std::string place = Infos(info, count).text(PMIX_BREAKPOINT);
+        on_loop([body = pack(name_of(*source), place), callback, data] {
+            this_node().link().tell(Topic::Debug, body);
+            if (callback != nullptr) callback(PMIX_SUCCESS, data);
+        });
         return PMIX_SUCCESS;
     }
     Notice notice;

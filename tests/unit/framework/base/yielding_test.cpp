@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The yields of a waiting thread before it sleeps.
-#include "framework/base/yielding.hpp"
+// When a thread that waits yields before it sleeps.
+#include "framework/base/polling.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-/// Number of waits that sleep at once before the next one that may yield.
+/// Waits that sleep at once before the next one that may yield.
 int skipped(Yielding& yielding) {
     int count = 0;
     while (!yielding.begin())
