@@ -18,7 +18,7 @@ auto inviting(const char* grp, const pmix_proc_t procs[], size_t nprocs, const p
               size_t ndirs) {
     return [=](Process& process, Start& start) -> pmix_status_t {
         if (!valid_group_id(grp) || procs == nullptr || nprocs == 0) return PMIX_ERR_BAD_PARAM;
-        // A group's name stands where a namespace's does.
+        // A group's name is in the place of a namespace.
         if (nspace_is(grp, process.self().nspace)) return PMIX_ERR_BAD_PARAM;
         std::vector<pmix_proc_t> all(procs, procs + nprocs);
         for (const pmix_proc_t& proc : all) {

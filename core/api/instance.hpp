@@ -65,7 +65,7 @@ using Make = std::function<Result<std::unique_ptr<Process>>()>;
 pmix_status_t initialize(const Make& make, InfoView info);
 /// One init less; the last one ends the process, which leaves its servers first (Process::say_goodbye).
 /// @param fence whether a client fences with its job before it finalizes
-/// @param goodbye  if given, gets what the servers have answered
+/// @param goodbye  if given, gets the servers' answer
 pmix_status_t finalize(bool fence = false, pmix_status_t* goodbye = nullptr);
 bool initialized();
 /// In a child of fork(): the server that the parent was, as it stood at the fork, only to be read. Else null.

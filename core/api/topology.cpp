@@ -290,7 +290,7 @@ pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t* topo, pmix_cpuset_t* cp
         if (const pmix_status_t status = api::check(*use, Function::ComputeDistances, directives, true);
             status != PMIX_SUCCESS)
             return status;
-        // Quick enough for the caller's thread, and what the caller passed need not be copied then.
+        // Quick enough for the caller's thread, so that the arguments need not be copied.
         const auto found = compute(topo, cpuset, directives);
         if (!found) return found.status();
         struct Answer {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every attribute of the API: its name, its key, and the type of its value. If several names share a key,
-// lookups by key return the first; former names stand at the end.
+// lookups by key return the first; former names are at the end.
 
 #include "core/attribute/attribute.hpp"
 

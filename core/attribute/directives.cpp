@@ -122,8 +122,8 @@ bool is_number(TypeForm form) {
     return form == TypeForm::kSigned || form == TypeForm::kUnsigned || form == TypeForm::kFloat;
 }
 
-/// Whether a value can stand for one of the type. As lenient as the readers of values: programs give any
-/// integer type for another, and leave flags without a type.
+/// Whether a value is acceptable for the type. As lenient as the readers of values: programs pass any integer
+/// type for another, and flags without a type.
 bool readable(const pmix_value_t& value, pmix_data_type_t type) {
     const DataType* wanted = find_data_type(type);
     if (type == PMIX_UNDEF || value.type == type || wanted == nullptr) return true;
@@ -140,7 +140,7 @@ bool readable(const pmix_value_t& value, pmix_data_type_t type) {
         return given->form == TypeForm::kString || given->form == TypeForm::kNspace ||
                value.type == PMIX_BYTE_OBJECT || value.type == PMIX_REGEX || value.type == PMIX_REGEX2 ||
                value.type == PMIX_COMPRESSED_STRING;
-    // One process stands for a list of one, and no value for a list that leaves the choice to the reader.
+    // One process is accepted as a list of one, and no value as a list that leaves the choice to the reader.
     return type == PMIX_DATA_ARRAY && (value.type == PMIX_PROC || value.type == PMIX_UNDEF);
 }
 

@@ -48,8 +48,8 @@ class Client : public Upstream {
     /// first one becomes the primary, a further one if `primary` is set. PMIX_ERR_EXISTS if this process is
     /// already connected to that server.
     Result<void> add(Greeted greeted, bool primary);
-    /// Asks the server for the job data of our own namespace, and what it has for us. Blocks. A tool's server
-    /// may have none.
+    /// Requests the job data of the own namespace from the server, with further data for this process.
+    /// Blocks. A tool's server may have none.
     Result<void> fetch_job_data();
     /// The same of one of the servers.
     Result<void> fetch_job_data(const pmix_proc_t& server);

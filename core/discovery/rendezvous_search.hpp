@@ -32,8 +32,8 @@ std::vector<std::string> search_rendezvous(const std::string& folder,
 
 /// The answer to PMIX_QUERY_AVAIL_SERVERS (Standard: Query): the servers of this node whose rendezvous files
 /// we may read and believe. Adds an array with one PMIX_SERVER_INFO_ARRAY a server, the newest first; each
-/// begins with PMIX_NSPACE and holds PMIX_SERVER_URI. False where `key` asks for something else, or no server
-/// is to be found. Reads files: on any thread, within the bounds of search_rendezvous().
+/// begins with PMIX_NSPACE and holds PMIX_SERVER_URI. False if `key` is another key, or if no server is
+/// found. Reads files: on any thread, within the bounds of search_rendezvous().
 bool answer_available_servers(Runtime& runtime, const char* key, Info& found);
 
 }  // namespace muster

@@ -4,7 +4,7 @@
 
 namespace muster {
 namespace {
-/// The memory of a request beside its bytes: callbacks, list entries, this object.
+/// The memory of a request in addition to its bytes: callbacks, list entries, this object.
 constexpr size_t kOverhead = 1024;
 }  // namespace
 

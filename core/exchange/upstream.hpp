@@ -16,9 +16,8 @@
 
 namespace muster {
 
-/// How many commits a process has sent to its server, and how many of them the server is known to have taken
-/// in. A process that meets others in memory must not pass them while a commit of its own is on the way. Any
-/// thread.
+/// The number of commits that a process has sent to its server, and of those known to be processed. A process
+/// must not pass a shared-memory barrier while one of its commits is in flight. Any thread.
 class Commits {
   public:
     size_t sent() const { return sent_; }

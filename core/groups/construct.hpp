@@ -112,7 +112,7 @@ class GroupConstruct : public CollectiveOperation {
     /// `by` have decided about `gone` (null: about all), or cannot decide any more.
     void answered(const std::string& id, const pmix_proc_t* gone, const std::vector<pmix_proc_t>& by);
     void go_on(const std::string& id);
-    /// `leader` offers to lead in the place of `gone`.
+    /// `leader` offers to replace `gone` as the leader.
     static void claim(State& state, const pmix_proc_t& gone, const pmix_proc_t& leader);
     /// The server of another node reports the end of a participant there.
     void lost_elsewhere(const Event& event);

@@ -68,7 +68,7 @@ class InvitationWatch {
     /// The same of a group that is complete, for each member that ended too late to be left out.
     void tell_of_losses(const std::string& id);
     /// A process has left a group, or has failed in one that continues. A destruct that the others have begun
-    /// does not wait for it any more. `tell`: local members are notified.
+    /// no longer waits for it. `tell`: local members are notified.
     void goes_on_without(const std::string& id, const pmix_proc_t& proc, bool tell = true);
 
     /// Adds to `found` (MUSTER_GROUPS_INVITED) the processes that have not answered. False for other keys

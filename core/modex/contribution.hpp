@@ -64,7 +64,7 @@ using Expand = std::function<std::optional<Bytes>(ByteView block, size_t limit)>
 using VisitPosted =
     std::function<pmix_status_t(const pmix_proc_t& proc, const char* key, const pmix_value_t& value)>;
 
-/// Reads the contributions of any number of servers, each in any form. Bytes are hostile.
+/// Reads the contributions of any number of servers, each in any form. The bytes are untrusted.
 /// @param counted  the participants; needed for the older form
 /// @param expand   for what is compressed, in whatever way
 /// @param visit    is called for each value in order; what it returns ends the reading unless it is

@@ -64,10 +64,10 @@ class GetCall {
 pmix_status_t get_blocking(Exchange& exchange, Modex* modex, const pmix_proc_t* proc, const char* key,
                            InfoView info, pmix_value_t** result);
 
-/// Asks the server for `key` of `target` (null: all of it). When `done` gets PMIX_SUCCESS, the store has what
-/// the server knows; PMIX_ERR_NOT_FOUND without a server, PMIX_ERR_LOST_CONNECTION where it ends first.
-/// `refresh`: the store's own copy of the value may be stale. It is removed once the server has answered,
-/// even if the answer is that there is no such value. On the loop; `done` runs there, once.
+/// Asks the server for `key` of `target` (null: all of it). When `done` gets PMIX_SUCCESS, the store has the
+/// server's data; PMIX_ERR_NOT_FOUND without a server, PMIX_ERR_LOST_CONNECTION if it ends first. `refresh`:
+/// the store's own copy of the value may be stale. It is removed once the server has answered, even if the
+/// answer is that there is no such value. On the loop; `done` runs there, once.
 void fetch(Exchange& exchange, const pmix_proc_t& target, const char* key, InfoView info,
            Upstream::OnStatus done, bool refresh = false);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Exactly one answer of each call, even if the task that should answer is lost. A blocking call
-// waits for the loop: that is decided here once, for processes with a progress thread of ours (which the
-// waiting thread may stand in for), and for those whose host drives progress (then the waiting thread
-// drives).
+// waits for the loop: that is decided here once, for processes with a progress thread (the waiting thread may
+// drive in its place), and for those whose host drives progress (then the waiting thread drives).
 #pragma once
 
 #include <atomic>

@@ -114,7 +114,7 @@ struct SpawnPlan {
     SpawnPlan() {
         posix_spawn_file_actions_init(&actions);
         posix_spawnattr_init(&attributes);
-        // The progress thread blocks signals; a program is to start with none blocked.
+        // The progress thread blocks signals; a program must start with none blocked.
         sigset_t none;
         sigemptyset(&none);
         posix_spawnattr_setsigmask(&attributes, &none);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Compression as it stands on the wire (docs/reference/wire.md 5.5): the uncompressed length as four bytes,
+// The wire format of compressed data (docs/reference/wire.md 5.5): the uncompressed length as four bytes,
 // least significant first, then a zlib stream.
 #pragma once
 
@@ -23,10 +23,9 @@ std::optional<Bytes> zlib_compress(ByteView input, int level = kFastestLevel);
 std::optional<Bytes> zlib_decompress(ByteView input, std::size_t limit = SIZE_MAX);
 
 /// Turns a PMIX_COMPRESSED_STRING into PMIX_STRING and a PMIX_COMPRESSED_BYTE_OBJECT into PMIX_BYTE_OBJECT,
-/// in place; other types are left alone. Values from peers that compress are to be treated so before anyone
-/// sees them. `room`: how many bytes they may have now; what they have is taken off. Null: any.
-/// @return PMIX_SUCCESS, PMIX_ERR_UNPACK_FAILURE for malformed bytes or too little room (the value is
-/// unchanged), PMIX_ERR_NOMEM.
+/// in place; other types are unchanged. Values from peers that compress must be converted before any use.
+/// `room`: the permitted number of bytes, reduced by those used. Null: any. @return PMIX_SUCCESS,
+/// PMIX_ERR_UNPACK_FAILURE for malformed bytes or too little room (the value is unchanged), PMIX_ERR_NOMEM.
 pmix_status_t value_decompress(pmix_value_t* value, std::size_t* room = nullptr);
 
 }  // namespace muster

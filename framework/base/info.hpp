@@ -126,8 +126,8 @@ class Info {
     std::size_t capacity_ = 0;
 };
 
-/// Whether the entry has that key, without a call: for arrays of many thousands of entries. Reads no more of
-/// its key than the literal is long.
+/// Whether the entry has that key, without a call: for arrays of many thousands of entries. Reads at most the
+/// length of the literal from its key.
 template <std::size_t N>
 bool info_is(const pmix_info_t& info, const char (&key)[N]) {
     static_assert(N <= sizeof info.key);

@@ -38,9 +38,9 @@
 
 namespace muster {
 
-/// For WriteLock and ReadLock: std::shared_mutex, but a waiting writer goes before new readers, so that
-/// readers in a loop cannot keep it out for ever (glibc's default lets them). Not recursive, not for reading
-/// either: a reader that locks again while a writer waits would wait for itself.
+/// For WriteLock and ReadLock: std::shared_mutex, but a waiting writer precedes new readers, so that readers
+/// in a loop cannot starve it (as with glibc's default). Not recursive, not for reading either: a reader that
+/// locks again while a writer waits would wait for itself.
 class MUSTER_CAPABILITY("shared lock") SharedLock {
   public:
     SharedLock() {

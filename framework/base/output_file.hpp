@@ -11,9 +11,9 @@
 namespace muster {
 
 /// Opens the file for appending, and creates it and its folders if they are missing (modes by the umask).
-/// `empty`: truncates it. Root follows only root's links. Root opens nothing but regular files of its own
-/// with one name. On failure nothing is open and errno says why: ELOOP for a link of another user, EPERM for
-/// a file that root refuses. Any thread.
+/// `empty`: truncates it. Root follows only root's links. Root opens only its own regular files with one
+/// name. On failure nothing is open and errno has the reason: ELOOP for a link of another user, EPERM for a
+/// file that root refuses. Any thread.
 UniqueFd open_output_file(const std::string& path, bool empty);
 
 /// Opens a folder in the same way with O_PATH, and creates missing folders with this mode (less the umask).

@@ -30,7 +30,7 @@ std::string path_step(std::string_view name) {
     return step == "." || step == ".." || step.empty() ? "_" : step;
 }
 
-/// How many bytes of a UTF-8 character stand at the begin; 0 where there is none.
+/// The length of the UTF-8 character at the beginning; 0 if there is none.
 size_t utf8_length(std::string_view text) {
     const auto at = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
     const auto follows = [&](size_t i) { return i < text.size() && (at(i) & 0xC0) == 0x80; };

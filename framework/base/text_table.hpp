@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tables of texts that need no relocation: a table of pointers is written to by the dynamic linker in each
-// process that loads the library, and costs it pages of its own; offsets into one text are the same
-// everywhere and stay in the file's.
+// process that loads the library, and costs it private pages; offsets into one text are the same in all
+// processes and stay in shared pages.
 #pragma once
 
 #include <array>

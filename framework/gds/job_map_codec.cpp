@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The compact form of a job's map, as it travels to clients that are this library too. All numbers are in
+// The compact form of a job's map, as sent to clients that also run this library. All numbers are in
 // groups of seven bits, least significant first, the highest bit of a byte saying that another follows:
 //   version 1
 //   nodes: count; 1 and a shortened list as in preg, or 0 and each name's length and bytes

@@ -48,7 +48,7 @@ class RealmSearch {
 
     Answer proc(const KeyInfo& info) {
         if (!self().knows_job()) return Answer();
-        // A value that holds for all processes may stand at job level.
+        // A value that applies to all processes may be at job level.
         if (!valid_rank()) return self().job(info);
         if (const Answer answer = self().host_proc(); answer != Answer()) return answer;
         if (const Answer answer = self().derived_proc(info); answer != Answer()) return answer;

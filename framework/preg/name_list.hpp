@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lists of node names as text: reading them with ranges in brackets ("odin[009-012,102-107].org"), and
-// shortening them to that form, the one that the Standard documents. Linear in the length of what is read and
-// written.
+// shortening them to that form, the one that the Standard documents. Linear in the length of input and
+// output.
 #pragma once
 
 #include <pmix/sdk/preg.h>
@@ -41,7 +41,7 @@ struct NameRow {
     std::optional<size_t> size(size_t limit) const;
 };
 
-/// The name that `place` others of the row stand before; `place` is less than its count.
+/// The name at index `place` of the row; `place` is less than its count.
 std::string nth_name(const NameRow& row, uint64_t place);
 /// The number of names of the row before this one; nothing if it is not in the row.
 std::optional<uint64_t> place_in(const NameRow& row, std::string_view name);
@@ -61,10 +61,10 @@ class RowNames {
 /// Whether a bracket that holds no ranges is an error, or part of the name.
 enum class Brackets : bool { Lenient, Strict };
 
-/// Reads a comma list of names; "[1-3,007]" in a name stands for each of the numbers, several brackets for
+/// Reads a comma list of names; "[1-3,007]" in a name expands to each of the numbers, several brackets for
 /// each combination, the last changing fastest; a number has at least as many digits as the first of its
 /// range. Empty entries are skipped.
-/// @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_OUT_OF_RESOURCE past `limit`; what the sink returned.
+/// @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_OUT_OF_RESOURCE past `limit`; the sink's status.
 /// `sink.row` may be null.
 pmix_status_t parse_names(std::string_view text, size_t limit, const muster_preg_name_row_sink_t& sink,
                           Brackets brackets = Brackets::Lenient);

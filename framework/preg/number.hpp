@@ -86,10 +86,9 @@ inline bool begins_with_entry(std::string_view list, std::string_view entry, cha
 }
 
 /// How many entries at the front of `list` are `entry` with its last digit, at `place`, counted up in steps
-/// of one, to 9 at most: "n4,n5,n6,x1" has 3 of "n4". Each has to be followed by `separator` or the end. None
-/// where `entry` is too short or too long for that: compare one by one then. The comparands stay in
-/// registers: loading a word right after a store of one of its digits would stall, which costs more than all
-/// the rest.
+/// of one, to 9 at most: "n4,n5,n6,x1" has 3 of "n4". Each must be followed by `separator` or the end. None
+/// if `entry` is too short or too long for that: compare one by one then. The comparands stay in registers:
+/// loading a word right after a store of one of its digits would stall, which costs more than all the rest.
 inline uint64_t entries_of_decade(std::string_view list, std::string_view entry, size_t place,
                                   char separator) {
     const size_t n = entry.size();

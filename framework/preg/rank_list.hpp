@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lists of the ranks on each node as text ("0-3;4,6,8"): reading them, and shortening them to the form that
-// the Standard documents ("2x(3);8,10-12"). Linear in the length of what is read and written.
+// the Standard documents ("2x(3);8,10-12"). Linear in the length of input and output.
 #pragma once
 
 #include <pmix/sdk/preg.h>
@@ -13,7 +13,7 @@ namespace muster::preg {
 /// Reads a semicolon list, one entry a node, each a comma list of ranks and ranges of ranks (or nothing).
 /// The limit is for the ranks and for the nodes. With `runs` an entry may also be one of several nodes in the
 /// form below.
-/// @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_OUT_OF_RESOURCE; what the sink returned.
+/// @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_OUT_OF_RESOURCE; the sink's status.
 /// `sink.row` may be null.
 pmix_status_t parse_ranks(std::string_view text, size_t limit, const muster_preg_rank_row_sink_t& sink,
                           bool runs = false);

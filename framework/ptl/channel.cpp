@@ -470,8 +470,8 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         return open_ && !paused_ && !finishing_;
     }
 
-    /// While finishing: unread bytes at the close would make the kernel cut off what the peer has not read
-    /// yet.
+    /// While finishing: with unread bytes at the close the kernel would discard data that the peer has not
+    /// read yet.
     void discard() {
         std::array<uint8_t, 4096> nowhere;
         for (int i = 0; i < 64; ++i) {

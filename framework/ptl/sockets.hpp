@@ -11,9 +11,9 @@
 
 namespace muster {
 
-/// An Error from errno: `what` and the system's text for it. PMIX_ERR_OUT_OF_RESOURCE where descriptors or
-/// buffers ran out, PMIX_ERR_TIMEOUT, PMIX_ERR_NO_PERMISSIONS and PMIX_ERR_UNREACH where errno says so, else
-/// PMIX_ERROR.
+/// An Error from errno: `what` and the system's text for it. PMIX_ERR_OUT_OF_RESOURCE for exhausted
+/// descriptors or buffers, PMIX_ERR_TIMEOUT, PMIX_ERR_NO_PERMISSIONS and PMIX_ERR_UNREACH for their errno
+/// values, otherwise PMIX_ERROR.
 Error system_error(const std::string& what, int error);
 
 /// A new stream socket, non-blocking and close-on-exec.

@@ -178,7 +178,7 @@ TEST_F(GreedyPeer, IsChargedForEachProcessOfAWildcard) {
 }
 
 TEST_F(GreedyPeer, HasABoundedNumberOfGroups) {
-    // A group of one process waits for nobody else.
+    // A group of one process does not wait.
     const auto with = [](Command code, const std::string& id, const pmix_proc_t& self) {
         Packer message = command(static_cast<uint8_t>(code));
         message.string(id).procs(&self, 1).infos({});

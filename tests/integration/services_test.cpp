@@ -166,7 +166,7 @@ TEST_F(Services, AMissingUpcallReturnsNotSupported) {
     auto client = host.start_program(job, 0, SERVICES_CLIENT, {"each"});
     size_t lines = 0;
     for (std::string line = client.line(); line != "END" && !line.empty(); line = client.line(), ++lines) {
-        // The library has credentials of its own.
+        // The library has its own credentials.
         const char* expected = line.starts_with("CREDENTIAL") ? " SUCCESS" : " NOT_SUPPORTED";
         EXPECT_NE(line.find(expected), std::string::npos) << line;
     }

@@ -123,7 +123,7 @@ bool members(C& c, As<C, void>* element, const DataType& type) {
 }
 
 /// A run of `n` elements of any type. PMIX_REGEX is char* here; values and data arrays, which hold it as a
-/// byte object, see to it themselves.
+/// byte object, handle it themselves.
 template <class C>
 bool run(C& c, As<C, void>* elements, std::size_t n, pmix_data_type_t type) {
     switch (type) {

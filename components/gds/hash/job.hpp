@@ -49,13 +49,12 @@ struct Posted {
 struct PostedTable {
     TextMap<Posted> keys;
     std::vector<Qualified> qualified;  // only grows
-    /// By a hash of key and qualifiers, where the first `placed` of these stand.
+    /// By a hash of key and qualifiers: the positions of the first `placed` of these.
     std::unordered_multimap<size_t, size_t> places;
     size_t placed = 0;
 };
 
-/// The shared empty map of jobs without a map, so that a job of which only posted values are known allocates
-/// none.
+/// The shared empty map of jobs without a map, so that a job with only posted values allocates none.
 inline std::shared_ptr<const JobMap> no_map() {
     // Never destroyed: other threads may read when a process ends.
     alignas(JobMap) static unsigned char room[sizeof(JobMap)];
@@ -67,14 +66,14 @@ struct Job {
     std::shared_ptr<const JobMap> map = no_map();
     Table facts;                                   ///< job level
     Table own_node;                                ///< node-level keys without a node: of this process's node
-    std::unordered_map<uint32_t, Table> nodes;     ///< by index in the map: what does not follow from it
+    std::unordered_map<uint32_t, Table> nodes;     ///< by index in the map: not derived
     std::unordered_map<uint32_t, Table> apps;      ///< by application number
-    std::unordered_map<pmix_rank_t, Table> procs;  ///< what the host gave for single ranks, beside the map
+    std::unordered_map<pmix_rank_t, Table> procs;  ///< the host's values for single ranks
     std::vector<Qualified> qualified;              ///< job level
     Table session;                                 ///< session-level keys, while no session id is known
     std::optional<uint32_t> session_id;
     bool sessionless = false;             ///< in a client: its server has no session id
-    std::optional<uint32_t> local_procs;  ///< as the host said at registration
+    std::optional<uint32_t> local_procs;  ///< as registered by the host
     std::unordered_map<pmix_rank_t, PostedTable> posted;
 
     /// Derived values that a caller holds pointers to.
@@ -120,7 +119,7 @@ inline bool same_qualifiers(InfoView a, InfoView b) {
     return true;
 }
 
-/// The same in whatever order the qualifiers stand. `marked`: of those that are marked as such alone.
+/// Independent of the order of the qualifiers. `marked`: only of those that are marked as such.
 size_t hash_of(std::string_view key, InfoView qualifiers, bool marked);
 
 }  // namespace muster::gds

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The keys of one rank, as places of their names in the segment (Writer::key_name). A job has as many of
-// these lists as ranks, most of them short: one key stands in the list itself, which is eight bytes, and more
-// in a block. A process may have posted any number of keys: a long list has a hash table.
+// these lists as ranks, most of them short: one key is in the list itself, which is eight bytes, more keys
+// are in a block. A process may have posted any number of keys: a long list has a hash table.
 #pragma once
 
 #include <algorithm>

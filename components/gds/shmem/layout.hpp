@@ -121,7 +121,7 @@ struct Column {
         Constant,  ///< base
         Sum,       ///< index + base
         Block,     ///< index / base
-        Starts,    ///< the node at whose start in rank_starts, or behind it, the rank stands
+        Starts,    ///< the node with the last start in rank_starts that is not above the rank
         Position,  ///< of the rank among those of its node
         Listed     ///< at + 4 * index; kNone: not known
     };

@@ -26,7 +26,7 @@ class Zlib {
 
     std::optional<sdk::Buffer> compress(std::span<const uint8_t> in) const {
         if (in.size() < min_size_ || in.size() <= kLengthSize || in.size() > UINT32_MAX) return std::nullopt;
-        // Room for what is smaller than the input.
+        // Space for a result smaller than the input.
         const size_t room = in.size() - kLengthSize - 1;
         sdk::Buffer out(host_, kLengthSize + room);
         muster::store_le32(out.data(), static_cast<uint32_t>(in.size()));

@@ -23,8 +23,8 @@ constexpr std::string_view kScheme = "usock://";
 // number.
 constexpr int kNames = 1000;
 
-/// A root server has clients of other users: a process that can pass the session directory may connect,
-/// and the kernel gives its user. Any other server has clients of its own user.
+/// A root server has clients of other users: a process that can access the session directory may connect, and
+/// the kernel reports its user. Any other server has clients of its own user.
 Result<mode_t> file_mode(const std::string& wanted) {
     if (wanted.empty()) return geteuid() == 0 ? 0666 : 0600;
     unsigned mode = 0;

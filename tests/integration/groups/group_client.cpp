@@ -838,7 +838,7 @@ void compare(const std::string& key, const std::string& text, bool member,
 /// The end of one member in a random round. An ending member finalizes or, with `kill`, is killed.
 enum class End { BeforeConstruct, InConstruct, BeforeDestruct, InDestruct, Leaves, LeavesAndEnds, None };
 
-/// Kills this process in so many microseconds, whatever it does then.
+/// Kills this process after the given number of microseconds, whatever it does then.
 void die_soon(unsigned microseconds) {
     fflush(stdout);
     std::thread([microseconds] {

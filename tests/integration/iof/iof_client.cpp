@@ -19,7 +19,7 @@
 
 namespace {
 
-std::mutex lock;  // guards what is below, and the output
+std::mutex lock;  // guards the members below, and the output
 bool sum_up = false;
 bool take_payload = false;
 bool from_nobody = false;

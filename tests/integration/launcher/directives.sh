@@ -87,7 +87,7 @@ slots)
     err_has 'the job cannot be started: PMIX_ERR_OUT_OF_RESOURCE'
     end_server
     ;;
-spellings) # what the users of other launchers type
+spellings) # command lines of other launchers
     run 0 -H localhost:3 "$examples/hello"
     lines out 3
     run 0 -hosts "127.0.0.1:2,$(hostname):1" -l "$examples/hello"
@@ -321,7 +321,7 @@ timeout)
     PATH=$work/without run 124 -n 2 --timeout 0.5 --get-stack-traces sleep 61
     err_has '^No stack traces of node .*: none of gstack, eu-stack and gdb is in PATH$'
     lines err 2
-    # Only what is asked for.
+    # Only requested output.
     run 124 -n 1 --timeout 0.5 --report-state-on-timeout "$client" signal 9
     err_has '^  rank 0 on .*: .*CONNECTED'
     lines err 3
@@ -405,7 +405,7 @@ environment) # PMIX_FWD_ENVIRONMENT, of the job or of one program
     # The caller has done it in its own way.
     run 0 -n 1 env MARK=here "$directives" 1 PMIX_FWD_ENVIRONMENT +PMIX_ENVARS_HARVESTED -- sh -c "$says"
     out_has '^mark , rank 0 of .*@2,'
-    # A variable of its own wins.
+    # Its own variable takes precedence.
     run 0 -n 1 env MARK=here "$directives" 1 PMIX_FWD_ENVIRONMENT ENV:MARK=own -- sh -c "$says"
     out_has '^mark own, rank 0 of .*@2,'
     ;;

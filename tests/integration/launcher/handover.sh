@@ -141,7 +141,7 @@ machines) # named by --host or a hostfile: prterun
     alone 0 -- --nodes 2 --host node1:1 sh -c 'echo here'
     lines out 1
     stays_here
-    # PRRTE has parameters of its own.
+    # PRRTE has its own parameters.
     alone 5 -- --prtemca a b --noprefix --host n1.invalid prog
     arguments_are --prtemca a b --noprefix --host n1.invalid prog
     lines err 1

@@ -428,7 +428,7 @@ serve) # servers without a job: tools connect, query, start jobs and end them
     timeout 60 "$services" tool_data "$background" look || wrong "data of a tool outlives it, or too much is gone"
     (timeout 60 "$services" tool_data "$background" die) 2>/dev/null
     timeout 60 "$services" tool_data "$background" look || wrong "data of a dead tool is left"
-    # A server that is stopped answers nobody.
+    # A stopped server sends no answers.
     node=$(pgrep -P "$background" | head -n 1)
     kill -STOP "$node"
     timeout 60 "$muster" ps "$(cat uri)" 2>tool.err && wrong "a stopped server answered"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command line of another launcher, and what its translation needs of ours.
+// The command line of another launcher, and the data of muster's that its translation needs.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace muster::launcher {
 /// A program to execute in place of muster.
 struct Command {
     std::vector<std::string> words;
-    /// Changes of the environment: a value, or none where the variable is removed.
+    /// Changes of the environment: a value, or none if the variable is removed.
     std::vector<std::pair<std::string, std::optional<std::string>>> environment;
 
     /// As a shell takes it.
@@ -30,21 +30,21 @@ struct Command {
 struct SlurmAllocation {
     unsigned nodes = 0;     ///< 0: none
     std::string node_list;  ///< as Slurm writes it: "n[1-3]"
-    /// Processes of the step that muster is one of, 0 where it is in none. Shells of salloc and sbatch are no
-    /// steps in this sense.
+    /// Number of processes of muster's own step, 0 outside of a step. Shells of salloc and sbatch do not
+    /// count as steps.
     unsigned step_size = 0;
     bool elsewhere = false;  ///< its one node is another machine
 };
 
-/// How options become those of another launcher. One row stands for each setting.
+/// Translation of options to those of another launcher. There is one row for each setting.
 struct Rendering {
     Setting setting;
     std::string_view becomes;  ///< for the reference; empty: refused
     std::string_view cure;     ///< of what is refused
 };
 
-/// The same with the function that passes the setting on to what collects the launcher's options; null: there
-/// is nothing to pass on.
+/// The same with the function that passes the setting to the collector of the launcher's options; null:
+/// nothing to pass.
 template <class Collector>
 struct Translation {
     Setting setting;
@@ -53,7 +53,7 @@ struct Translation {
     std::string_view cure = {};
 };
 
-/// A setting of which srun or prterun knows nothing.
+/// A setting without a counterpart in srun or prterun.
 UsageError untranslatable(std::string_view option, std::string_view launcher, std::string_view cure);
 
 /// Translates all options that were given. Throws UsageError for one that is refused.

@@ -34,8 +34,8 @@ bool holds_our_library(const std::string& folder) {
     return std::filesystem::equivalent(folder + "/libpmix.so.2", here.dli_fname, error) && !error;
 }
 
-/// LD_LIBRARY_PATH without the folder of Muster's library, or nothing where it has none. PRRTE's programs use
-/// the inside of OpenPMIx, and do not start with another library.
+/// LD_LIBRARY_PATH without the folder of Muster's library, or nothing if it has none. PRRTE's programs use
+/// OpenPMIx's internals, and do not start with another library.
 std::optional<std::string> library_path_of_prrte() {
     const char* path = getenv("LD_LIBRARY_PATH");
     if (path == nullptr) return std::nullopt;

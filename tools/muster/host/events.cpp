@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The upcalls about events, and the events that come from elsewhere.
+// The upcalls about events, and the events from other nodes.
 #include <pmix.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace muster::launcher {
 namespace {
 
-/// All that muster may raise is raised anyhow; whose handlers they are for is the library's to know.
+/// muster raises all its events in any case; the library selects the handlers.
 pmix_status_t register_events(pmix_status_t*, size_t, const pmix_info_t info[], size_t count,
                               pmix_op_cbfunc_t, void*) {
     const pmix_status_t status = check_required("register_events", {info, count});
@@ -67,7 +67,7 @@ pmix_status_t notify_event(pmix_status_t code, const pmix_proc_t* source, pmix_d
     notice.range = range;
     notice.targets = Infos(info, count).procs(PMIX_EVENT_CUSTOM_RANGE);
     notice.info = packed(info, count, PMIX_INFO);
-    // The end comes behind the event.
+    // The end follows the event.
     Link::Done done = done_op(callback, data);
     if (!steps.empty()) {
         done = [done, wishes = pack(affected_by(notice.source, {info, count}), steps)](pmix_status_t status,

@@ -28,7 +28,7 @@ struct Initiator {
     static Initiator from_environment();
 };
 
-/// The wishes of the tool.
+/// The requests of the tool.
 struct Guidance {
     std::optional<ProcName> parent;  ///< its name, where we are connected to it
     bool hold = false;               ///< launch nothing until PMIX_DEBUGGER_RELEASE

@@ -46,7 +46,7 @@ struct JobRecord {
     std::vector<RankState> ranks;
     bool begun = false;                   ///< one of its processes has been started
     uint32_t ranks_left = 0;              ///< not ended
-    uint32_t ranks_to_start = 0;          ///< neither started nor given up
+    uint32_t ranks_to_start = 0;          ///< neither started nor abandoned
     std::set<uint32_t> nodes_left;        ///< that have yet to register it
     std::optional<int> failure;           ///< exit status of its first failure
     int32_t term_status = 0;              ///< how it ended: a status of PMIx

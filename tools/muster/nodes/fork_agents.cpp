@@ -82,7 +82,7 @@ bool replace_by_agent(const Job& job, uint32_t rank, ProcessSpec& spec, StartFai
     spec.program.clear();
     spec.argv = words_of(app.agents.fork);
     spec.env.clear();
-    spec.stop_on_exec = false;  // that is the agent's to see to
+    spec.stop_on_exec = false;  // the agent is responsible for that
     if (spec.argv.empty()) spec.argv = {app.agents.fork};
     const pmix_proc_t proc = to_pmix({agents_nspace(job), rank});
     const pmix_status_t status = server_environment(proc, app, spec.wdir, {}, spec.env);

@@ -37,7 +37,7 @@ class LogWriter final : public Service {
 };
 
 /// Direct modex: asks the node of a process for its data. The question: a process, and a time limit in
-/// seconds (0: none), which a node is asked without. The answer: the data.
+/// seconds (0: none), which is not passed to a node. The answer: the data.
 class Modexes final : public Service {
   public:
     explicit Modexes(Hub& hub) : Service(hub) {}

@@ -36,7 +36,7 @@ class ShmemTest : public StoreTest {
             muster_component_gds_shmem()->destroy(instance);
     }
 
-    /// A gds/shmem before a gds/hash of its own, on a host.
+    /// A gds/shmem in front of its own gds/hash, on a host.
     Gds* make_shmem(const char* host = "alpha", size_t limit = size_t{1} << 30) {
         limit_ = std::to_string(limit);
         const muster_host_t host_table = {

@@ -74,7 +74,7 @@ class FakeNode {
         FakeHost::of<Node>() = &host;
         module_ = FakeHost::module<Node>();
         if (!shares_memory) ::setenv("PMIX_MCA_gds", "hash", 1);
-        // No host waits for a process here, unless the test says so.
+        // No host waits for a process here, unless the test requests it.
         ::setenv("PMIX_MCA_pmix_group_report_time", "0", 0);
         directives.add(PMIX_EXTERNAL_PROGRESS, true);
         directives.add(PMIX_SERVER_TMPDIR, folder_.path());
@@ -165,7 +165,7 @@ class FakeNode {
     }
     const char* folder() const { return folder_.path(); }
 
-    /// Runs what is ready, on the server and on all clients.
+    /// Processes ready events on the server and on all clients.
     void turn() {
         process_->runtime().progress();
         for (auto& [name, client] : clients_)

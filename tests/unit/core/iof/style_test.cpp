@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Forwarded output as a tool or launcher shows it: tags, time stamps, lines.
+// The display of forwarded output by a tool or launcher: tags, time stamps, lines.
 #include "core/iof/sink.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(OutputStyle, AddsNothingByDefault) {
     covers("IOF-17");
     EXPECT_FALSE(OutputStyle{}.marks());
     EXPECT_EQ(shown({}, {"a", "b\nc"}), "ab\nc");
-    // An attribute that is false is as one that is not given.
+    // A false attribute has the same effect as an absent one.
     Info info;
     for (const char* key :
          {PMIX_IOF_TAG_OUTPUT, PMIX_IOF_RANK_OUTPUT, PMIX_IOF_TIMESTAMP_OUTPUT, PMIX_IOF_XML_OUTPUT,
@@ -85,7 +85,7 @@ TEST(LineFormatter, WritesWellFormedXmlForAnyInput) {
     covers("IOF-30");
     EXPECT_EQ(shown(style_of({PMIX_IOF_XML_OUTPUT, PMIX_IOF_TAG_OUTPUT}), {"a<&>\n"}),
               "<stdout nspace=\"job&lt;1&gt;\" rank=\"3\">a&lt;&amp;&gt;&#010;</stdout>\n");
-    // Characters stay, what is none becomes U+FFFD.
+    // Valid characters stay, invalid bytes become U+FFFD.
     EXPECT_EQ(shown(style_of({PMIX_IOF_XML_OUTPUT}), {"\xC3\xA9\xFF\x01\xE2\x82\xAC\xED\xA0\x80"}),
               "<stdout rank=\"3\">\xC3\xA9&#65533;&#65533;\xE2\x82\xAC&#65533;&#65533;&#65533;</stdout>\n");
     const std::string timed = shown(style_of({PMIX_IOF_XML_OUTPUT, PMIX_IOF_TIMESTAMP_OUTPUT}), {"x\n"});

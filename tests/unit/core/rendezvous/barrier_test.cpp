@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The barrier in memory among threads that stand for processes, and a referee that does what a server does.
+// The shared-memory barrier, with threads in place of processes, and a referee in place of the server.
 #include "core/rendezvous/rendezvous_member.hpp"
 
 #include <fcntl.h>
@@ -33,8 +33,8 @@ class Referee {
         return std::make_shared<Barrier>(std::move(*memory), size);
     }
 
-    /// The fence of a process that came by the server: waits until all have. The second call of a process
-    /// that is in already counts for the fence after that.
+    /// The fence of a process that called the server: waits until all have called. The second call of a
+    /// process that has already called counts for the next fence.
     void fence(uint32_t rank, std::shared_ptr<void> away) {
         std::unique_lock lock(lock_);
         call_in_locked();
@@ -44,7 +44,7 @@ class Referee {
             if (over > done_) {
                 ++done_;
                 ++by_server_;
-                // Processes that are in again have entered the next fence.
+                // Processes that have called again have entered the next fence.
                 const bool more = std::any_of(std::begin(called_), std::end(called_),
                                               [&](size_t calls) { return calls > done_; });
                 if (!more) {
@@ -64,7 +64,7 @@ class Referee {
         call_in_locked();
     }
 
-    /// All have arrived in memory, one of them with something new: `take` stands for taking it in.
+    /// All have arrived in memory, one of them with new data: `take` stands for receiving the data.
     bool release(const std::function<void()>& take) {
         const std::lock_guard lock(lock_);
         if (!open_) return true;  // it was shut before
@@ -101,7 +101,7 @@ Barrier::Passage pass(Barrier& barrier) {
     return barrier.pass(false, nobody_to_tell);
 }
 
-/// How far each rank has come; none may be behind a fence that somebody has left.
+/// The progress of each rank; no rank may be behind a fence that another rank has left.
 struct Progress {
     std::atomic<uint32_t> at[kRanks] = {};
     void expect_all(uint32_t round) {
@@ -201,7 +201,8 @@ TEST(Barrier, PathsThatChangeDuringAReleaseAreNeverMixed) {
         std::mt19937 random(rank);
         const auto tell = [&] {
             ++released;
-            // One that is killed before it has told is noticed by the server, which shuts.
+            // If a process is killed before it has notified the server, the server detects it and shuts the
+            // gate.
             if (random() % 4 == 0) return false;
             return referee.release([&] {
                 if (random() % 2 == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -209,7 +210,7 @@ TEST(Barrier, PathsThatChangeDuringAReleaseAreNeverMixed) {
         };
         for (uint32_t round = 1; round <= 1000; ++round) {
             progress.at[rank] = round;
-            // Another thread of the process calls one at the server, at any moment.
+            // Another thread of the process calls a fence at the server, at any moment.
             std::thread other;
             const bool two = random() % 50 == 0;
             if (two) other = std::thread([&] { barrier->by_server(); });
@@ -240,7 +241,7 @@ TEST(Barrier, EachThreadOfAProcessCountsForItsOwnFence) {
             other.join();
         }
     });
-    // Had one counted for two, or two for one, somebody would wait for ever.
+    // If one call counted for two, or two for one, a process would hang.
 }
 
 TEST(Barrier, CloseReleasesItsWaitingThread) {
@@ -255,7 +256,7 @@ TEST(Barrier, CloseReleasesItsWaitingThread) {
     EXPECT_EQ(pass(*barrier), Barrier::Passage::AskServer);
 }
 
-/// Whether a thread of ours waits for something.
+/// Whether a thread of the test waits.
 bool asleep(pid_t thread) {
     std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
     std::string text;
@@ -296,7 +297,7 @@ TEST(Barrier, WakeUpsArePassedOn) {
         for (std::thread& one : others)
             one.join();
     }
-    // Now and then one of them, on a machine that does not let it run; if nobody passed it on, ten each
+    // Occasionally one of them, on a machine that does not schedule it; without the forwarding, ten in each
     // round.
     EXPECT_LT(overslept, kProcesses);
 }
@@ -310,7 +311,7 @@ TEST(Barrier, SurvivesAMemberThatDiesBeforeWakingOthers) {
     while (page_arrived(word) == 0)
         std::this_thread::yield();
     word = page_next(word);         // the last one arrives, and is killed there
-    referee.memory().shut(kRanks);  // its server sees that
+    referee.memory().shut(kRanks);  // its server detects that
     waits.join();
 }
 
@@ -326,14 +327,14 @@ TEST(Barrier, FallsBackToTheServerOnImpossibleCounts) {
     EXPECT_EQ(pass(*barrier), Barrier::Passage::AskServer);
     word = ~uint64_t{0};
     EXPECT_EQ(pass(*barrier), Barrier::Passage::AskServer);
-    // Numbers begin anew.
+    // The numbers restart.
     word = (uint64_t{0xfffffffc} << 32) | 3;
     EXPECT_EQ(pass(*barrier), Barrier::Passage::Passed);
     EXPECT_EQ(word.load(), 0U);
 }
 
 TEST(Barrier, FallsBackToTheServerOnCorruptMemory) {
-    // One of the job says that nobody is there, or that something has changed, without end.
+    // One process of the job continuously resets the count, or changes the word.
     for (const uint64_t spoilt : {uint64_t{0}, kPageReleased}) {
         Referee referee;
         referee.memory().open();
@@ -364,7 +365,7 @@ TEST(Barrier, TheServerSurvivesLossOfTheMemory) {
     const int fd = referee.memory().descriptor();
     EXPECT_NE(ftruncate(fd, 0), 0) << "it can shrink";
     EXPECT_NE(ftruncate(fd, 1 << 20), 0) << "it can grow";
-    // The page can be emptied; the server's calls go on without it.
+    // The page can be cleared; the server's calls continue without it.
     ASSERT_EQ(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, sysconf(_SC_PAGESIZE)), 0);
     referee.memory().shut(kRanks);
     referee.memory().open();

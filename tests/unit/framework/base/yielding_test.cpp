@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a thread that waits yields before it sleeps.
+// The yields of a waiting thread before it sleeps.
 #include "framework/base/polling.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-/// Waits that sleep at once before the next one that may yield.
+/// Number of waits that sleep at once before the next one that may yield.
 int skipped(Yielding& yielding) {
     int count = 0;
     while (!yielding.begin())

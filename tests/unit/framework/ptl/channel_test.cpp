@@ -121,7 +121,7 @@ class ChannelTest : public testing::Test {
         callers_.run_until([&] { return condition() || expired; });
         return condition();
     }
-    /// Runs what is ready now, to the end.
+    /// Processes all events that are ready now.
     void settle() {
         for (int i = 0; i < 20; ++i)
             callers_.progress();

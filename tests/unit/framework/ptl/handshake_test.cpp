@@ -101,7 +101,7 @@ TEST_P(RecordedHandshake, TruncatedRequestsAreRefusedOrReadWithoutABlob) {
     const ByteView body = capture.request.view().subspan(16);
     size_t refused = 0;
     for (size_t size = 0; size < body.size(); ++size) {
-        const Bytes cut(body.first(size));  // an allocation of its own, for the sanitizer
+        const Bytes cut(body.first(size));  // a separate allocation, for the sanitizer
         refused += parse_connect_request(cut.view()).ok() ? 0 : 1;
     }
     // All truncations before the end of the store's name, except the form of version 2.0.
