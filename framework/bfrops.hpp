@@ -49,7 +49,7 @@ class Bfrops {
 
     /// Appends one item: `n` values of `type` at `values`.
     /// On failure `out` is as before: PMIX_ERR_UNKNOWN_DATA_TYPE; PMIX_ERR_BAD_PARAM for a value that cannot
-    /// be encoded (null where a value is required, arrays nested deeper than kMaxNesting);
+    /// be encoded (null if a value is required, arrays nested deeper than kMaxNesting);
     /// PMIX_ERR_NOT_SUPPORTED for a cpuset or topology that is not hwloc's; PMIX_ERR_NOMEM.
     virtual pmix_status_t pack(Bytes& out, BufferType buffer_type, const void* values, int32_t n,
                                pmix_data_type_t type) const = 0;

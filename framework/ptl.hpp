@@ -28,7 +28,7 @@ struct PeerCredentials {
 
     uid_t uid = 0;
     gid_t gid = kNoGid;  ///< kNoGid where the transport does not know it (TCP)
-    pid_t pid = 0;       ///< 0 where the transport does not know it
+    pid_t pid = 0;       ///< 0 if the transport does not know it
 };
 
 /// A connected stream socket, non-blocking and close-on-exec.

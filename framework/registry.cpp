@@ -421,7 +421,7 @@ Registry::Options Registry::Options::standard(const Parameters& parameters) {
         }
     };
     add(install_paths().components);
-    add(MUSTER_INSTALLED_COMPONENTS);  // "" where that would be a folder of the build
+    add(MUSTER_INSTALLED_COMPONENTS);  // "" if that would be a folder of the build
     const std::string more = parameters.raw("mca_base_component_path").value_or("");
     for (const std::string_view folder : words_of(more, ':'))
         add(std::string(folder));

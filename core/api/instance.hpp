@@ -34,7 +34,7 @@ class Hold {
 /// The same for all other calls: the thread cannot be cancelled meanwhile.
 class Use : Uncancelled, public Hold {};
 
-/// Runs the body of an API call, with the process while it lasts; PMIX_ERR_INIT where there is none.
+/// Runs the body of an API call, with the process while it lasts; PMIX_ERR_INIT if there is none.
 template <class Body>
 pmix_status_t with_process(const Body& body) {
     return guard([&]() -> pmix_status_t {

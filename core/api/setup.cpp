@@ -26,7 +26,7 @@ auto on_server(Work work) {
     };
 }
 
-/// Blocks where there is no callback, as these calls do.
+/// Blocks if there is no callback, as these calls do.
 template <class Work>
 pmix_status_t complete(pmix_op_cbfunc_t cbfunc, void* cbdata, Work work) {
     const pmix_status_t status = call_or_launch(cbfunc, cbdata, on_server(work));

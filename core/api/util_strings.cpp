@@ -19,7 +19,7 @@ using namespace muster;
 
 namespace {
 
-// The text that `make` returns, malloc'ed; null where memory is short.
+// The text that `make` returns, malloc'ed; null if memory is short.
 template <class Make>
 char* text_of(Make&& make) {
     return guard([&] { return strdup(std::string(make()).c_str()); }, nullptr);

@@ -11,7 +11,7 @@ namespace muster {
 struct Attribute {
     const char* name;       ///< "PMIX_TIMEOUT"
     const char* key;        ///< "pmix.timeout"
-    pmix_data_type_t type;  ///< of its value; PMIX_UNDEF where that depends on the use
+    pmix_data_type_t type;  ///< of its value; PMIX_UNDEF if that depends on the use
     uint8_t since;          ///< the first version of the Standard: 21 is 2.1 (attribute_row.hpp)
 };
 

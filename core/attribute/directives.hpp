@@ -24,7 +24,7 @@ enum Actor : uint8_t {
 constexpr uint8_t kLibrary = kClient | kServer | kTool;
 
 /// Checks the directives of a call. `others`: whether another process sees them.
-/// @return PMIX_ERR_BAD_PARAM where the library cannot read a value as its attribute's type;
+/// @return PMIX_ERR_BAD_PARAM if the library cannot read a value as its attribute's type;
 /// PMIX_ERR_NOT_SUPPORTED for a required directive on which no part acts. One that is not required is
 /// logged as a warning.
 Result<void> check_directives(Function function, InfoView directives, bool others, const Log& log);

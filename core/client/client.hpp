@@ -148,7 +148,7 @@ class Client : public Upstream {
     Runtime& runtime_;
     GroupClient& groups_;
     WireFormat format_;
-    std::shared_ptr<Barrier> barrier_;  ///< in memory; null where there is none. Fixed in connect()
+    std::shared_ptr<Barrier> barrier_;  ///< in memory; null if there is none. Fixed in connect()
     Commits commits_;
     std::vector<std::shared_ptr<Connection>> connections_;  ///< as they came
     std::shared_ptr<Connection> primary_;                   ///< null while there is none

@@ -169,7 +169,7 @@ class Collectives {
     /// nothing is done, if that has all its participants or the caller is not one of them.
     bool arrive_too(const std::shared_ptr<Collective>& collective, Arrival& arrival);
 
-    /// From now on `reply` answers a participant that has called. False where it has not.
+    /// From now on `reply` answers a participant that has called. False if it has not.
     static bool answer_instead(const std::shared_ptr<Collective>& collective, const pmix_proc_t& proc,
                                std::function<void(const Outcome&)> reply);
 

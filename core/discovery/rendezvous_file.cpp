@@ -46,7 +46,7 @@ bool has_ended(pid_t pid) {
     return ::kill(pid, 0) != 0 && errno == ESRCH;
 }
 
-/// Start of the process, seconds since the epoch; 0 where it cannot be had.
+/// Start of the process, seconds since the epoch; 0 if it cannot be had.
 time_t start_of(pid_t pid) {
     // One line that is shorter than this in any kernel.
     char stat[4096] = "";

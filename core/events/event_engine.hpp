@@ -93,7 +93,7 @@ class EventEngine {
 
     /// Events dropped for lack of space.
     size_t dropped() const { return held_.dropped() + refused_; }
-    /// A number for the handler that runs now; 0 where none does. Any thread.
+    /// A number for the handler that runs now; 0 if none does. Any thread.
     uint64_t running() const {
         const uint64_t begun = begun_;
         return begun == returned_ ? 0 : begun;

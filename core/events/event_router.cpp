@@ -49,7 +49,7 @@ class EventRouter::PackedEvent {
   public:
     explicit PackedEvent(const Event& event) : event_(event) {}
 
-    /// Empty where the event cannot be packed for this peer.
+    /// Empty if the event cannot be packed for this peer.
     const SharedBytes& bytes_for(const Peer& peer) {
         const bool internal = peer.version.can(Capability::GroupInvitations);
         for (const Form& form : forms_) {

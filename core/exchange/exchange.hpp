@@ -36,7 +36,7 @@ class Exchange {
         Upstream* upstream = attached();
         return upstream != nullptr && upstream->connected() ? upstream : nullptr;
     }
-    /// The client role of this process, connected or not; null where it has none. Any thread.
+    /// The client role of this process, connected or not; null if it has none. Any thread.
     Upstream* attached() const { return upstream_.load(std::memory_order_acquire); }
     /// The host of the server role of this process, or null. Any thread.
     Host* host() const { return host_.load(std::memory_order_acquire); }

@@ -61,7 +61,7 @@ struct Group {
     const GroupMember* member(pmix_rank_t rank) const;
     std::vector<pmix_proc_t> procs() const;
     bool has(const pmix_proc_t& proc) const;
-    /// The others keep their ranks. False where it was no member.
+    /// The others keep their ranks. False if it was no member.
     bool remove(const pmix_proc_t& proc);
     /// The value of PMIX_GROUP_MEMBERSHIP.
     Value membership() const;
@@ -79,13 +79,13 @@ class GroupTable {
   public:
     // --- on the loop ---
 
-    /// Null where there is no such group. Valid until the next change.
+    /// Null if there is no such group. Valid until the next change.
     const Group* find(const std::string& id) const;
     /// An existing group with this id is replaced.
     const Group& add(Group group);
-    /// False where there was none.
+    /// False if there was none.
     bool remove(const std::string& id);
-    /// Changes a group in place: `change(Group&)`. False where there is none.
+    /// Changes a group in place: `change(Group&)`. False if there is none.
     template <class Change>
     bool change(const std::string& id, Change change) {
         const WriteLock guard(lock_);
@@ -129,7 +129,7 @@ class GroupTable {
     /// How many processes that gives.
     size_t expanded_size(const std::vector<pmix_proc_t>& procs) const;
     /// The same within directives that name processes: PMIX_EVENT_CUSTOM_RANGE, PMIX_EVENT_AFFECTED_PROC(S),
-    /// PMIX_PROCID. PMIX_ERR_BAD_PARAM where expand() gives false; PMIX_ERR_OUT_OF_RESOURCE where the lists
+    /// PMIX_PROCID. PMIX_ERR_BAD_PARAM where expand() gives false; PMIX_ERR_OUT_OF_RESOURCE if the lists
     /// that are put in take more than `room` bytes, which they are taken off from: many directives may name
     /// one group. Some may be translated then.
     pmix_status_t expand(Info& directives, size_t& room) const;

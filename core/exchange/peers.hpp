@@ -25,7 +25,7 @@ class Peers {
     /// Forgets the protocol of the process.
     void forget_format(const pmix_proc_t& proc);
 
-    /// The encoding that a connected process has asked for; nothing where it is the usual one. Any thread.
+    /// The encoding that a connected process has asked for; nothing if it is the usual one. Any thread.
     std::optional<WireFormat> format_of(const pmix_proc_t& proc) const;
     /// The URI of the server of a connected tool; "" if there is none. PMIX_RANK_WILDCARD: any rank.
     std::string uri_of(const pmix_proc_t& proc) const;

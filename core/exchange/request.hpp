@@ -35,7 +35,7 @@ struct Request {
     void handled(size_t memory) const {
         if (open.use_count() > 1) open->count(memory + beside);
     }
-    /// Replaces groups by their members, and counts the list. False where there is no such group, or the
+    /// Replaces groups by their members, and counts the list. False if there is no such group, or the
     /// members are too many: the request has been answered.
     bool expand(const GroupTable& groups, const Log& log, std::vector<pmix_proc_t>& procs) const;
     /// Replaces groups in directives: `expand` gets the bytes that the members may take

@@ -42,7 +42,7 @@ class Commits {
 
 class Upstream {
   public:
-    /// Gets the reply, or null where the connection ends first.
+    /// Gets the reply, or null if the connection ends first.
     using OnReply = std::function<void(Unpacker* reply)>;
     using OnStatus = std::function<void(pmix_status_t)>;
     using OnMessage = std::function<void(Frame frame)>;
@@ -67,7 +67,7 @@ class Upstream {
     virtual Packer packer(Command command) const = 0;
     /// Sends a request; `done` runs on the loop, once. On the loop.
     virtual void request(Packer&& message, OnReply done) = 0;
-    /// Sends a request to one of the servers; `done` gets null where there is no connection to it. On the
+    /// Sends a request to one of the servers; `done` gets null if there is no connection to it. On the
     /// loop.
     virtual void request_to(const pmix_proc_t& server, Packer&& message, OnReply done) = 0;
     /// Sends a request whose reply is only a status. On the loop.

@@ -188,7 +188,7 @@ class GroupDestruct : public CollectiveOperation {
     std::vector<Call> take_calls(const std::string& id);
     void tell_call(const Call& call);
     void called_elsewhere(Call call);
-    /// Takes part for those that have left or ended; false where this node has no part in it, or has taken
+    /// Takes part for those that have left or ended; false if this node has no part in it, or has taken
     /// it.
     bool join(const Call& call);
     void took_part(Call call);

@@ -29,7 +29,7 @@ struct GroupEvent {
     std::vector<pmix_proc_t> members;
     std::optional<size_t> context_id;
 
-    /// Nothing where it names no group and is no answer. `store`: knows the sizes of jobs.
+    /// Nothing if it names no group and is no answer. `store`: knows the sizes of jobs.
     static std::optional<GroupEvent> read(const Event& event, const Gds& store);
     /// Whether both belong to one invitation, as far as they say.
     bool same_round(uint64_t other) const { return !round || *round == other; }

@@ -63,7 +63,7 @@ class Invitations {
         bool finishing = false;  ///< all have answered
         bool announced = false;  ///< the others know of the group; what remains cannot be stopped
         std::unique_ptr<Watch> time_limit;
-        HostDone done;  ///< null where the leader was invited itself
+        HostDone done;  ///< null if the leader was invited itself
     };
     using InvitationPtr = std::shared_ptr<Invitation>;
     using InvitationRef = std::weak_ptr<Invitation>;

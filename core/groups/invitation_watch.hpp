@@ -72,7 +72,7 @@ class InvitationWatch {
     void goes_on_without(const std::string& id, const pmix_proc_t& proc, bool tell = true);
 
     /// Adds to `found` (MUSTER_GROUPS_INVITED) the processes that have not answered. False for other keys
-    /// and where there is no invitation to the group that PMIX_GROUP_ID among `qualifiers` names.
+    /// and if there is no invitation to the group that PMIX_GROUP_ID among `qualifiers` names.
     bool answer(uint32_t uid, const char* key, InfoView qualifiers, Info& found) const;
     std::vector<OpenInvitation> open() const;
 

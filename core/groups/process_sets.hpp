@@ -31,7 +31,7 @@ class ProcessSets {
 
     /// In the order of their definition.
     const std::vector<ProcessSet>& all() const { return sets_; }
-    /// Null where there is no such set.
+    /// Null if there is no such set.
     const ProcessSet* find(const std::string& name) const;
     /// The names of the sets that a process is in.
     std::vector<std::string> names_of(const pmix_proc_t& proc) const;

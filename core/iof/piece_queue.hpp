@@ -32,7 +32,7 @@ class PieceQueue {
 
     /// With Wait the piece itself is kept; else a copy of the part that fits.
     void push(const PiecePtr& piece);
-    /// The oldest piece; null where there is none.
+    /// The oldest piece; null if there is none.
     PiecePtr pop();
     bool empty() const { return count_ == 0; }
     const OverflowPolicy& policy() const { return policy_; }

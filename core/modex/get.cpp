@@ -31,7 +31,7 @@ Lookup::Realm realm_of_array(std::string_view key) {
     return Lookup::Realm::Auto;
 }
 
-/// A value as PMIx_Get gives it out; null where there is no memory for it.
+/// A value as PMIx_Get gives it out; null if there is no memory for it.
 pmix_value_t* to_heap(Value& value) {
     auto* holder = static_cast<pmix_value_t*>(std::malloc(sizeof(pmix_value_t)));
     if (holder != nullptr) *holder = value.release();

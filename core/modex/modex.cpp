@@ -17,7 +17,7 @@
 namespace muster {
 namespace {
 
-/// The session that a look-up in that realm is about; UINT32_MAX where it has no number.
+/// The session that a look-up in that realm is about; UINT32_MAX if it has no number.
 uint32_t session_of(const Gds& store, const Lookup& wanted) {
     if (wanted.session_id) return *wanted.session_id;
     return stored_number(store, wanted.nspace, PMIX_RANK_WILDCARD, PMIX_SESSION_ID).value_or(UINT32_MAX);

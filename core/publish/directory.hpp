@@ -10,7 +10,7 @@
 
 namespace muster {
 
-/// To our server, or to our own host; PMIX_ERR_UNREACH where there is neither.
+/// To our server, or to our own host; PMIX_ERR_UNREACH if there is neither.
 void publish(Exchange& exchange, Info info, HostDone done);
 /// The answer holds the results: the values in `info`, their publishers in `owners`.
 void lookup(Exchange& exchange, std::vector<std::string> keys, Info info, HostDone done);

@@ -87,7 +87,7 @@ void add_word(std::string& list, std::string_view word) {
     list += word;
 }
 
-/// The list of a level's functions; false where this process does not know it.
+/// The list of a level's functions; false if this process does not know it.
 bool answer_functions(const char* level, QueryServer* server, Info& found) {
     std::string list;
     if (key_is(level, PMIX_HOST_FUNCTIONS) && server != nullptr) {

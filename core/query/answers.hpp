@@ -29,7 +29,7 @@ bool is_stored_fact(const char* key, InfoView qualifiers);
 bool answer_from_store(const Gds& store, const char* key, InfoView qualifiers, Info& found);
 
 /// PMIX_QUERY_ATTRIBUTE_SUPPORT for the levels that the qualifiers name, by default all. `own`:
-/// those of which this process knows. `server`: null where this is no server. True when each level was
+/// those of which this process knows. `server`: null if this is no server. True when each level was
 /// answered.
 bool answer_attribute_support(const char* key, InfoView qualifiers, std::initializer_list<const char*> own,
                               QueryServer* server, Info& found);

@@ -62,7 +62,7 @@ class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
         }
         return Entry::Refused;
     }
-    /// Waits until the number changes. False where the gate was shut before.
+    /// Waits until the number changes. False if the gate was shut before.
     bool wait();
     /// Shuts the gate and wakes all: each asks the server.
     void shut();

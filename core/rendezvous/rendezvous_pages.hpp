@@ -30,7 +30,7 @@ class RendezvousPages {
 
   protected:
     struct Shared {
-        std::unique_ptr<RendezvousPage> page;  ///< null where it could not be made
+        std::unique_ptr<RendezvousPage> page;  ///< null if it could not be made
         uint32_t size = 0;                     ///< processes of the job
         bool open = false;                     ///< as far as the server knows: processes may have shut it
         uint32_t openings = 0;                 ///< how often it was opened

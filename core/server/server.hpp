@@ -87,7 +87,7 @@ class Server {
 
     /// With `nlocalprocs` -1 it is an update of a known namespace.
     pmix_status_t register_nspace(const char* nspace, int32_t nlocalprocs, InfoView info);
-    /// Why the registration of a namespace was refused; PMIX_SUCCESS where it was not.
+    /// Why the registration of a namespace was refused; PMIX_SUCCESS if it was not.
     pmix_status_t refusal(const char* nspace);
     /// Whether that of any was. On any thread.
     bool has_refused() const { return has_refused_; }

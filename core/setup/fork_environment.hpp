@@ -38,7 +38,7 @@ class ForkEnvironment {
     /// Returns the variables that make `proc` a client of this server, and those of programming models.
     /// `env`: its environment so far ("NAME=VALUE", ended by NULL); may be null. On the loop.
     Variables of(const pmix_proc_t& proc, const char* const* env);
-    /// The same on any thread; nothing where the loop is needed for it: before the first call of of(), and
+    /// The same on any thread; nothing if the loop is needed for it: before the first call of of(), and
     /// where a network (pnet), which is the progress thread's, has variables for each process.
     std::optional<Variables> of_beside_loop(const pmix_proc_t& proc, const char* const* env);
     /// The same in a child of fork(), where no lock that a thread of the parent may have held is taken.

@@ -186,7 +186,7 @@ bool is_forwarded(std::string_view name) {
            name != "OLDPWD" && name != "_";
 }
 
-/// The name of a variable, "NAME=value"; all of it where there is no value.
+/// The name of a variable, "NAME=value"; all of it if there is no value.
 std::string_view name_of_variable(std::string_view variable) {
     return variable.substr(0, variable.find('='));
 }

@@ -32,7 +32,7 @@ class Apps {
     static pmix_status_t copy_of(const pmix_app_t* apps, size_t size, Apps& out);
     /// Gives the applications for which PMIX_FWD_ENVIRONMENT holds, among `job_info` or their own infos, the
     /// variables of this process that their own environment does not have; not its identity (PMIX_*,
-    /// MUSTER_*), nor what depends on its directory. Nothing where the caller has done it
+    /// MUSTER_*), nor what depends on its directory. Nothing if the caller has done it
     /// (PMIX_ENVARS_HARVESTED). Throws std::bad_alloc.
     void forward_environment(InfoView job_info, char** environment);
     /// Reads `*APP` of the protocol.

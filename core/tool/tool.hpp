@@ -45,7 +45,7 @@ class Tool {
     /// no server was found.
     Result<void> begin(const ToolDirectives& wanted);
     /// A further connection. The server is given back; one that was named and that we are connected to
-    /// already is a success. PMIX_ERR_UNREACH where there is no new one.
+    /// already is a success. PMIX_ERR_UNREACH if there is no new one.
     Result<pmix_proc_t> attach(const ToolDirectives& wanted);
     /// Makes a connected server the primary one, at once or, with `wait`, when it has connected:
     /// PMIX_ERR_NOT_FOUND, PMIX_ERR_TIMEOUT after the limit. For a launcher that has connected to this

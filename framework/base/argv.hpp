@@ -39,7 +39,7 @@ char* argv_join(char* const* argv, char delimiter);
 
 /// Sets NAME=VALUE in an environment array (which may be null, and then is created). A null value stores
 /// "NAME=". The process's own environ is not accepted here.
-/// @return PMIX_SUCCESS; PMIX_ERR_EXISTS where it is set and overwrite is false; PMIX_ERR_OUT_OF_RESOURCE.
+/// @return PMIX_SUCCESS; PMIX_ERR_EXISTS if it is set and overwrite is false; PMIX_ERR_OUT_OF_RESOURCE.
 pmix_status_t env_set(char*** env, std::string_view name, const char* value, bool overwrite);
 
 /// Sets all of them, names and values, in their order, as env_set() with overwrite.

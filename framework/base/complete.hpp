@@ -8,7 +8,7 @@
 
 namespace muster {
 
-/// PMIX_SUCCESS; PMIX_ERR_BAD_PARAM where the value, or one inside of it, has no object (an empty data array
+/// PMIX_SUCCESS; PMIX_ERR_BAD_PARAM if the value, or one inside of it, has no object (an empty data array
 /// is one), is a regular expression without its terminator, or is nested too deeply; PMIX_ERR_NOT_SUPPORTED
 /// for a type that no value can hold. Any thread.
 pmix_status_t value_complete(const pmix_value_t& value);

@@ -13,7 +13,7 @@
 
 namespace muster {
 
-/// `level`: of write_zlib, or -1 for kUsualLevel; others are the fastest. Nothing where the result would not
+/// `level`: of write_zlib, or -1 for kUsualLevel; others are the fastest. Nothing if the result would not
 /// be smaller, or the input is 4 GiB or more. Throws std::bad_alloc.
 std::optional<Bytes> zlib_compress(ByteView input, int level = kFastestLevel);
 

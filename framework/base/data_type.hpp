@@ -70,7 +70,7 @@ const DataType* find_data_type(pmix_data_type_t type);
 /// sizeof one element in a data array, 0 = unknown or not representable.
 std::size_t data_type_size(pmix_data_type_t type);
 
-/// "PMIX_STRING" and so on; "NOT INITIALIZED" where there is no such type.
+/// "PMIX_STRING" and so on; "NOT INITIALIZED" if there is no such type.
 const char* data_type_name(pmix_data_type_t type);
 
 /// Data arrays may nest in values this deep; deeper input is refused wherever something is copied or decoded.

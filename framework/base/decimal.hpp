@@ -17,7 +17,7 @@ constexpr size_t kDecimalSize = 336;
 size_t write_decimal(double value, char (&text)[kDecimalSize]);
 
 /// The number that the whole text is: digits with a point and an exponent, "inf" or "nan", each with or
-/// without a minus; nothing where it is not one, or is too large for the type.
+/// without a minus; nothing if it is not one, or is too large for the type.
 template <class Real = double>
 std::optional<Real> read_decimal(std::string_view text);
 

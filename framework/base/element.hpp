@@ -40,7 +40,7 @@ void data_free_elements(void* elements, std::size_t n, pmix_data_type_t type);
 std::size_t regex_length(const char* regex);
 
 namespace detail {
-/// The implementations' common entry for a type's value within pmix_value_t; null where it holds nothing.
+/// The implementations' common entry for a type's value within pmix_value_t; null if it holds nothing.
 const void* value_element(const pmix_value_t* value, const DataType& type);
 /// As the public functions, for one value; depth counts data arrays around it.
 pmix_status_t copy_value(pmix_value_t* dst, const pmix_value_t* src, int depth);

@@ -7,7 +7,7 @@
 
 namespace {
 
-/// A function of hwloc, which is never closed; null where the library or the function is missing. The plugins
+/// A function of hwloc, which is never closed; null if the library or the function is missing. The plugins
 /// of hwloc look for its functions among those that all libraries see. Any thread.
 void* find(const char* function) {
     void* const library = dlopen(MUSTER_HWLOC_NAME, RTLD_LAZY | RTLD_GLOBAL);

@@ -19,7 +19,7 @@ void cpuset_destruct(pmix_cpuset_t* cpuset);
 pmix_value_cmp_t cpuset_compare(const pmix_cpuset_t* a, const pmix_cpuset_t* b);
 /// Bytes of the bitmap's list form, which is the transmitted form.
 std::size_t cpuset_payload_size(const pmix_cpuset_t* cpuset);
-/// The list form, "0-3,8"; empty where nothing is bound.
+/// The list form, "0-3,8"; empty if nothing is bound.
 std::string cpuset_list(const pmix_cpuset_t* cpuset);
 
 /// As cpuset_copy; the copy is an independent hwloc topology.

@@ -77,7 +77,7 @@ class Info {
 
     /// Takes over a malloc'ed array.
     static Info adopt(pmix_info_t* data, std::size_t size);
-    /// Deep copy; nothing where an entry cannot be copied.
+    /// Deep copy; nothing if an entry cannot be copied.
     static std::optional<Info> copy_of(const pmix_info_t* data, std::size_t size);
     static std::optional<Info> copy_of(InfoView view) { return copy_of(view.data, view.size); }
 
@@ -112,7 +112,7 @@ class Info {
     const pmix_info_t* find(const char* key) const { return view().find(key); }
 
     void clear();
-    /// Gives the block away, null where it is empty; the caller frees it (PMIx_Info_free).
+    /// Gives the block away, null if it is empty; the caller frees it (PMIx_Info_free).
     std::pair<pmix_info_t*, std::size_t> release();
     /// Turns the entries into a data array value.
     Value to_value() &&;

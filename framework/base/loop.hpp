@@ -77,7 +77,7 @@ class EventLoop {
         std::shared_ptr<Errand> next_;
     };
 
-    /// A driver that is not there yet. begin() is false where it cannot be had now.
+    /// A driver that is not there yet. begin() is false if it cannot be had now.
     struct Standby {
         virtual ~Standby() = default;
         virtual bool begin() noexcept = 0;

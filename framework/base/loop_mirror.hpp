@@ -28,7 +28,7 @@ class LoopMirror {
         if (gate) gate_.reset(::epoll_create1(EPOLL_CLOEXEC));
         if (gate) ok_ = ok_ && change(gate_, fd(), POLLIN, EPOLL_CTL_ADD);
     }
-    /// False where descriptors are short.
+    /// False if descriptors are short.
     bool ok() const { return ok_; }
     /// The set, readable while something shown is ready.
     int fd() const { return set_.get(); }

@@ -18,7 +18,7 @@ const char* number_name(pmix_data_type_t type, std::uint64_t number);
 std::string number_text(pmix_data_type_t type, std::uint64_t number);
 const char* value_comparison_name(pmix_value_cmp_t comparison);
 const char* group_operation_name(pmix_group_operation_t operation);
-/// "MIXED" where the mask has several types: number_text() names them all.
+/// "MIXED" if the mask has several types: number_text() names them all.
 const char* device_type_name(pmix_device_type_t type);
 
 std::string info_directives_text(pmix_info_directives_t directives);

@@ -15,7 +15,7 @@ namespace muster {
 pmix_status_t print_element(std::string& out, const std::string& prefix, const void* element,
                             pmix_data_type_t type);
 
-/// A value with its type; "UNDEF" where there is none.
+/// A value with its type; "UNDEF" if there is none.
 std::string value_text(const pmix_value_t* value);
 
 /// Only the content of a value, without the type: `3`, `"text"`, `[3 x PMIX_INFO]`; for messages.

@@ -52,7 +52,7 @@ pmix_value_cmp_t value_compare(const pmix_value_t* a, const pmix_value_t* b);
 /// Bytes of the payload with all that it owns (a string: its length and terminator).
 pmix_status_t value_size(const pmix_value_t* value, std::size_t* size);
 
-/// True, false, or nothing where it is neither. UNDEF means true; strings count as people write them (yes,
+/// True, false, or nothing if it is neither. UNDEF means true; strings count as people write them (yes,
 /// no, enabled, 0, ...), and an empty string means true.
 std::optional<bool> value_as_bool(const pmix_value_t* value);
 
@@ -60,7 +60,7 @@ std::optional<bool> value_as_bool(const pmix_value_t* value);
 const char* value_as_string(const pmix_value_t* value);
 
 /// Converts to the numeric type, exactly or not at all (PMIx_Value_get_number).
-/// @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM where one of them is no number; PMIX_ERR_LOST_PRECISION;
+/// @return PMIX_SUCCESS; PMIX_ERR_BAD_PARAM if one of them is no number; PMIX_ERR_LOST_PRECISION;
 /// PMIX_ERR_CHANGE_SIGN.
 pmix_status_t value_get_number(const pmix_value_t* value, void* dest, pmix_data_type_t type);
 
@@ -118,9 +118,9 @@ class Value {
         owner.value_ = value;
         return owner;
     }
-    /// A deep copy, or nothing where it cannot be copied.
+    /// A deep copy, or nothing if it cannot be copied.
     static std::optional<Value> copy_of(const pmix_value_t* value);
-    /// Any type, from the address that value_load takes; UNDEF where the type cannot be held.
+    /// Any type, from the address that value_load takes; UNDEF if the type cannot be held.
     static Value of(pmix_data_type_t type, const void* data);
 
     static Value from(bool value) { return of(PMIX_BOOL, &value); }

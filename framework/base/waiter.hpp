@@ -73,7 +73,7 @@ class Waiter {
 
 /// On poll(2), for a few descriptors, which pay more for opening libevent than for waiting. bad_alloc.
 std::unique_ptr<Waiter> make_poll_waiter();
-/// On libevent, for any number; null where that cannot be opened. bad_alloc.
+/// On libevent, for any number; null if that cannot be opened. bad_alloc.
 std::unique_ptr<Waiter> make_libevent_waiter();
 
 }  // namespace muster

@@ -19,7 +19,7 @@ inline constexpr int kFastestLevel = 1, kUsualLevel = 6, kSmallestLevel = 12;
 
 /// Compresses `in` into `out`.
 /// @param level  kFastestLevel to kSmallestLevel
-/// @return bytes written; 0 where the stream is longer than `out`. Throws std::bad_alloc.
+/// @return bytes written; 0 if the stream is longer than `out`. Throws std::bad_alloc.
 inline size_t write_zlib(std::span<const uint8_t> in, std::span<uint8_t> out, int level) {
     const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
         libdeflate_alloc_compressor(level), libdeflate_free_compressor);

@@ -231,7 +231,7 @@ std::optional<uint32_t> JobMap::global_rank(pmix_rank_t rank) const {
     return std::nullopt;
 }
 
-/// Null where the application of the rank is not known.
+/// Null if the application of the rank is not known.
 const JobMap::AppRun* JobMap::app_run(pmix_rank_t rank) const {
     auto at = std::upper_bound(app_runs_.begin(), app_runs_.end(), rank,
                                [](pmix_rank_t wanted, const AppRun& run) { return wanted < run.first; });

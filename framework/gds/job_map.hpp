@@ -273,7 +273,7 @@ class JobMap {
     std::vector<AppRun> app_runs_;
     std::vector<App> apps_;
     std::optional<uint32_t> global_offset_;  ///< global rank of rank 0, where all follow from it
-    // By rank, empty where all follow from the rest, kNone where the entry does.
+    // By rank, empty where all follow from the rest, kNone if the entry does.
     std::vector<uint32_t> local_ranks_, node_ranks_, global_ranks_, app_ranks_;
 };
 

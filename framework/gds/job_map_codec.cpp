@@ -91,7 +91,7 @@ void put_names(Bytes& out, const JobMap& map) {
     map.each_node_name([&](uint32_t, std::string_view name) { put(out, name); });
 }
 
-/// How much higher the ranks of `next` are than those of `node`; nothing where they are not the same so.
+/// How much higher the ranks of `next` are than those of `node`; nothing if they are not the same so.
 std::optional<uint32_t> shift_of(const JobMap& map, uint32_t node, uint32_t next) {
     const auto a = map.ranks_on(node), b = map.ranks_on(next);
     if (a.empty() || a.size() != b.size() || b[0] < a[0]) return std::nullopt;
@@ -172,7 +172,7 @@ bool take_runs(In& in, uint64_t count, std::vector<RankRun>& runs) {
 bool take_ranks(In& in, JobMapBuilder& builder) {
     builder.set_rank_end(static_cast<pmix_rank_t>(in.number(JobMapBuilder::kMaxRank)));
     std::vector<RankRun> runs;
-    // False where a rank is too high, or on a node already.
+    // False if a rank is too high, or on a node already.
     const auto place = [&](uint32_t node) {
         return std::all_of(runs.begin(), runs.end(), [&](const RankRun& run) {
             const uint64_t last = run.last();

@@ -37,7 +37,7 @@ struct NameRow {
     size_t width = 0;
     std::string_view suffix;
 
-    /// Bytes of all its names; nothing where they are more than `limit`.
+    /// Bytes of all its names; nothing if they are more than `limit`.
     std::optional<size_t> size(size_t limit) const;
 };
 

@@ -254,7 +254,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         return ::sendmsg(socket_.fd.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
 
-    /// The queue waits for the end of the turn from now on; false where it cannot be asked for.
+    /// The queue waits for the end of the turn from now on; false if it cannot be asked for.
     bool gather() {
         if (gathering_) return true;
         try {

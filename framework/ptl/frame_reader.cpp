@@ -19,7 +19,7 @@ constexpr size_t kFirstStorage = size_t{96} << 10;
 
 }  // namespace
 
-/// False where the payload under way is lost.
+/// False if the payload under way is lost.
 bool FrameReader::make_room(size_t capacity) {
     try {
         if (!frame_.lost) frame_.payload.reserve(capacity);

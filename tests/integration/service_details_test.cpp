@@ -170,7 +170,7 @@ TEST_F(Details, AQueryCachesResultsUntilARefresh) {
 
 TEST_F(Details, AQueryReturnsTheSupportedAttributesOfEachLevel) {
     Host host;
-    // PRRTE names functions rather than upcalls, "NONE" and "N/A" where there is no attribute, and attributes
+    // PRRTE names functions rather than upcalls, "NONE" and "N/A" if there is no attribute, and attributes
     // that only some version of the library knows; it does not start if one of them is refused.
     char function[] = "direct_modex", name[] = "PMIX_TIMEOUT", own[] = "MY_SITE_SAYS";
     char init[] = "PMIx_Init", none[] = "NONE", abort[] = "PMIx_Abort", not_there[] = "N/A";

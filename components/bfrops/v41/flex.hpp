@@ -61,7 +61,7 @@ constexpr std::uint64_t to_wire(T number) {
     }
 }
 
-/// The reverse; false where the number does not fit the type.
+/// The reverse; false if the number does not fit the type.
 template <class T>
 constexpr bool from_wire(std::uint64_t wire, T* number) {
     if constexpr (sizeof(T) < sizeof wire) {

@@ -32,7 +32,7 @@ struct TopologyDestroy {
 };
 using Topology = std::unique_ptr<hwloc_topology, TopologyDestroy>;
 
-/// The highest unit that a list names, or nothing where the text is no list of numbers and ranges.
+/// The highest unit that a list names, or nothing if the text is no list of numbers and ranges.
 bool highest_unit(const char* text, uint64_t* highest) {
     const char* end = text + strlen(text);
     *highest = 0;

@@ -18,7 +18,7 @@ namespace {
 using v41::Decoder;
 using v41::Encoder;
 
-/// sizeof one value of an item; 0 where there is no such type.
+/// sizeof one value of an item; 0 if there is no such type.
 size_t value_size_of(pmix_data_type_t type) {
     switch (type) {
         case PMIX_REGEX:

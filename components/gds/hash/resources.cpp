@@ -11,7 +11,7 @@
 namespace muster::gds {
 namespace {
 
-/// "node7" of "node7.cluster.org"; empty where there is no dot.
+/// "node7" of "node7.cluster.org"; empty if there is no dot.
 std::string_view first_label(std::string_view name) {
     return name.substr(0, name.find('.') == std::string_view::npos ? 0 : name.find('.'));
 }

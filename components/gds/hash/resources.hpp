@@ -32,7 +32,7 @@ struct ResourceNode {
 bool remove_named(Table& facts, InfoView entries);
 /// Whether an array names an element of its subject.
 bool names_elements(InfoView entries);
-/// The same of the elements of one value: nothing where nothing was removed, an undefined one where nothing
+/// The same of the elements of one value: nothing if nothing was removed, an undefined one where nothing
 /// is left.
 std::optional<Value> without_named(const pmix_value_t& value, InfoView entries);
 

@@ -135,7 +135,7 @@ struct Map {
     uint32_t used_nodes;
     uint32_t placed;
     uint32_t rank_end;
-    uint32_t own_node;  ///< of the server; kNone where it has no part in the job
+    uint32_t own_node;  ///< of the server; kNone if it has no part in the job
     uint32_t apps;      ///< number of applications; 0: not given
     uint32_t has_aliases;
     uint32_t reserved;

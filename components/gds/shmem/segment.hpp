@@ -42,7 +42,7 @@ class Segment {
     Result<void> grow(uint64_t end);
     uint8_t* base() { return base_; }
 
-    /// `length` bytes from `offset` on, or null where they are not all there. Any thread.
+    /// `length` bytes from `offset` on, or null if they are not all there. Any thread.
     const uint8_t* at(uint64_t offset, uint64_t length) const {
         if (offset > limit_ || length > limit_ - offset) return nullptr;
         if (offset + length > reached() && !reach(offset + length)) return nullptr;

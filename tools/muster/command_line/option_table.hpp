@@ -106,7 +106,7 @@ std::span<const Spelling> foreign_options();
 /// Both.
 std::vector<const Spelling*> all_options();
 
-/// The option of this name (without dashes) on muster's command line; nullptr where there is none.
+/// The option of this name (without dashes) on muster's command line; nullptr if there is none.
 const Spelling* find_option(std::string_view name);
 
 /// The words of a text that blanks separate.

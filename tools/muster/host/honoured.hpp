@@ -10,7 +10,7 @@
 
 namespace muster::launcher {
 
-/// PMIX_ERR_NOT_SUPPORTED where an attribute is required that neither this upcall ("fence_nb") nor the
+/// PMIX_ERR_NOT_SUPPORTED if an attribute is required that neither this upcall ("fence_nb") nor the
 /// library (PMIX_INFO_REQD_PROCESSED) honours.
 pmix_status_t check_required(std::string_view upcall, const Infos& infos);
 /// Whether the attribute is required of the host.

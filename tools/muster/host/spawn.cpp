@@ -88,7 +88,7 @@ std::vector<Field> fields_of(App& app, Job& job) {
     };
 }
 
-/// False where the value has the wrong type.
+/// False if the value has the wrong type.
 bool store(const pmix_info_t& info, const Field& field) {
     if (auto* const* flag = std::get_if<bool*>(&field.value)) {
         **flag = is_true(info);
@@ -130,7 +130,7 @@ bool read_environment(const pmix_info_t& info, std::vector<EnvChange>& changes) 
     return false;
 }
 
-/// The readers of the job's standard input; false where the value has the wrong type.
+/// The readers of the job's standard input; false if the value has the wrong type.
 bool read_input(const pmix_info_t& info, InputPolicy& input) {
     std::optional<int64_t> rank = integer_of(info.value);
     if (info.value.type == PMIX_BOOL) {  // as before the Standard made it a rank

@@ -8,7 +8,7 @@
 
 namespace muster::launcher {
 
-/// All that the job's DisplayWishes ask for, as lines; empty where nothing is asked for.
+/// All that the job's DisplayWishes ask for, as lines; empty if nothing is asked for.
 std::string display_text(const Job& job);
 
 }  // namespace muster::launcher

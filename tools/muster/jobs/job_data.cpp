@@ -56,7 +56,7 @@ std::vector<unsigned> own_cpus() {
     return cpus;
 }
 
-/// Bytes of memory of this machine; 0 where that is not known.
+/// Bytes of memory of this machine; 0 if that is not known.
 uint64_t physical_memory() {
     const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) : 0;

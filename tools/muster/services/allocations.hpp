@@ -34,7 +34,7 @@ class Allocations {
     void use(uint32_t job, const std::string& id) { of_jobs_[job] = id; }
     /// The job has ended. Returns its allocation; empty if it had none.
     std::string leave(uint32_t job);
-    /// Marks an allocation as released; false where a job uses it, or there is no such allocation.
+    /// Marks an allocation as released; false if a job uses it, or there is no such allocation.
     bool release(const std::string& id);
     /// The allocation of a job; empty if it has none.
     std::string of_job(uint32_t job) const;
