@@ -65,8 +65,8 @@ class EventEngine {
     /// Called when a handler removes itself (PMIX_EVENT_ONESHOT).
     using OnGone = std::function<void(const std::vector<pmix_status_t>& codes)>;
 
-    /// @param hold_bytes limit of events without a handler yet @param open_bytes limit of events whose
-    /// handlers have not completed yet; further events are dropped
+    /// @param hold_bytes  limit of events without a handler yet
+    /// @param open_bytes  limit of events whose handlers have not completed yet; further events are dropped
     EventEngine(EventLoop& loop, size_t hold_bytes, size_t open_bytes, InRange in_range, OnGone on_gone);
     /// Later completions of handlers are ignored.
     ~EventEngine();

@@ -24,8 +24,9 @@ std::optional<Bytes> zlib_decompress(ByteView input, std::size_t limit = SIZE_MA
 
 /// Turns a PMIX_COMPRESSED_STRING into PMIX_STRING and a PMIX_COMPRESSED_BYTE_OBJECT into PMIX_BYTE_OBJECT,
 /// in place; other types are unchanged. Values from peers that compress must be converted before any use.
-/// `room`: the permitted number of bytes, reduced by those used. Null: any. @return PMIX_SUCCESS,
-/// PMIX_ERR_UNPACK_FAILURE for malformed bytes or too little room (the value is unchanged), PMIX_ERR_NOMEM.
+/// `room`: the permitted number of bytes, reduced by those used. Null: any.
+/// @return PMIX_SUCCESS, PMIX_ERR_UNPACK_FAILURE for malformed bytes or too little room (the value is
+/// unchanged), PMIX_ERR_NOMEM.
 pmix_status_t value_decompress(pmix_value_t* value, std::size_t* room = nullptr);
 
 }  // namespace muster
