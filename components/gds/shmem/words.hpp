@@ -3,7 +3,6 @@
 // and in the order of the program. On most processors that costs nothing.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -20,18 +19,25 @@ inline uint64_t load_word(const uint64_t& word) {
 /// `to` has space for whole words; the last one is padded with zeros.
 inline void store_words(uint64_t* to, const void* from, uint64_t bytes) {
     const auto* source = static_cast<const uint8_t*>(from);
-    for (uint64_t at = 0; at < bytes; at += sizeof(uint64_t)) {
-        uint64_t word = 0;
-        std::memcpy(&word, source + at, std::min<uint64_t>(sizeof word, bytes - at));
+    uint64_t word = 0;
+    for (; bytes >= sizeof word; bytes -= sizeof word, source += sizeof word) {
+        std::memcpy(&word, source, sizeof word);
         store_word(*to++, word);
     }
+    if (bytes == 0) return;
+    word = 0;
+    std::memcpy(&word, source, bytes);
+    store_word(*to, word);
 }
 inline void load_words(void* to, const uint64_t* from, uint64_t bytes) {
     auto* target = static_cast<uint8_t*>(to);
-    for (uint64_t at = 0; at < bytes; at += sizeof(uint64_t)) {
+    for (; bytes >= sizeof(uint64_t); bytes -= sizeof(uint64_t), target += sizeof(uint64_t)) {
         const uint64_t word = load_word(*from++);
-        std::memcpy(target + at, &word, std::min<uint64_t>(sizeof word, bytes - at));
+        std::memcpy(target, &word, sizeof word);
     }
+    if (bytes == 0) return;
+    const uint64_t word = load_word(*from);
+    std::memcpy(target, &word, bytes);
 }
 
 }  // namespace muster::gds::shmem
