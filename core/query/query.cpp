@@ -20,10 +20,6 @@
 
 namespace muster {
 
-Queries::~Queries() {
-    data_free_elements(data_, size_, PMIX_QUERY);
-}
-
 pmix_status_t Queries::check() const {
     if (size_ == 0) return PMIX_ERR_BAD_PARAM;
     for (const pmix_query_t& query : *this) {

@@ -6,32 +6,19 @@
 #include <memory>
 
 #include "core/exchange/exchange.hpp"
+#include "framework/base/element.hpp"
 
 namespace muster {
 
-/// Owner of an array of pmix_query_t in one malloc'ed block. Move-only.
-class Queries {
+/// The queries of one call.
+class Queries : public Elements<pmix_query_t, PMIX_QUERY> {
   public:
-    Queries() = default;
-    Queries(Queries&& other) noexcept
-        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-    Queries& operator=(Queries&& other) noexcept {
-        std::swap(data_, other.data_);
-        std::swap(size_, other.size_);
-        return *this;
-    }
-    ~Queries();
-
     /// A deep copy. PMIX_ERR_BAD_PARAM without queries, for one without keys, and for one that names its
     /// process in two ways.
     static pmix_status_t copy_of(const pmix_query_t* queries, size_t size, Queries& out);
     /// Reads `*QUERY` of the protocol; checked like copy_of.
     static pmix_status_t read(Unpacker& in, Queries& out);
 
-    pmix_query_t* data() { return data_; }
-    const pmix_query_t* begin() const { return data_; }
-    const pmix_query_t* end() const { return data_ + size_; }
-    size_t size() const { return size_; }
     /// All keys of all queries.
     size_t keys() const;
     /// Removes the keys that `known(key, qualifiers)` has answered, and queries without further keys.
@@ -47,9 +34,6 @@ class Queries {
 
   private:
     pmix_status_t check() const;
-
-    pmix_query_t* data_ = nullptr;
-    size_t size_ = 0;
 };
 
 /// The status of a query: everything found, something, nothing.

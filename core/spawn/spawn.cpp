@@ -143,10 +143,6 @@ std::string_view file_name(std::string_view path) {
 
 }  // namespace
 
-Apps::~Apps() {
-    data_free_elements(data_, size_, PMIX_APP);
-}
-
 pmix_status_t Apps::copy_of(const pmix_app_t* apps, size_t size, Apps& out) {
     if (apps == nullptr || size == 0) return PMIX_ERR_BAD_PARAM;
     Apps copy;

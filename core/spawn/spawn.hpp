@@ -6,27 +6,17 @@
 #include <pmix_common.h>
 
 #include <cstddef>
-#include <utility>
 
 #include "core/exchange/exchange.hpp"
+#include "framework/base/element.hpp"
 #include "framework/base/info.hpp"
 #include "framework/packer.hpp"
 
 namespace muster {
 
-/// Owner of an array of pmix_app_t in one malloc'ed block. Move-only.
-class Apps {
+/// The applications of a spawn.
+class Apps : public Elements<pmix_app_t, PMIX_APP> {
   public:
-    Apps() = default;
-    Apps(Apps&& other) noexcept
-        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-    Apps& operator=(Apps&& other) noexcept {
-        std::swap(data_, other.data_);
-        std::swap(size_, other.size_);
-        return *this;
-    }
-    ~Apps();
-
     /// A deep copy with omitted fields filled in: a command without arguments gets its own name as the first,
     /// arguments without a command provide the command. PMIX_ERR_BAD_PARAM if both are missing.
     static pmix_status_t copy_of(const pmix_app_t* apps, size_t size, Apps& out);
@@ -37,13 +27,6 @@ class Apps {
     void forward_environment(InfoView job_info, char** environment);
     /// Reads `*APP` of the protocol.
     static bool read(Unpacker& in, Apps& out);
-
-    const pmix_app_t* data() const { return data_; }
-    size_t size() const { return size_; }
-
-  private:
-    pmix_app_t* data_ = nullptr;
-    size_t size_ = 0;
 };
 
 class Forwarder;

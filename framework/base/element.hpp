@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include "framework/base/data_type.hpp"
 
@@ -34,6 +35,31 @@ void* data_create_elements(std::size_t n, pmix_data_type_t type);
 
 /// data_destruct_elements and free() of the block. Null is allowed.
 void data_free_elements(void* elements, std::size_t n, pmix_data_type_t type);
+
+/// Owner of an array of elements of one type in one malloc'ed block. Move-only.
+template <class T, pmix_data_type_t kType>
+class Elements {
+  public:
+    Elements() = default;
+    Elements(Elements&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    Elements& operator=(Elements&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        return *this;
+    }
+    ~Elements() { data_free_elements(data_, size_, kType); }
+
+    T* data() { return data_; }
+    const T* data() const { return data_; }
+    size_t size() const { return size_; }
+    const T* begin() const { return data_; }
+    const T* end() const { return data_ + size_; }
+
+  protected:
+    T* data_ = nullptr;
+    size_t size_ = 0;
+};
 
 /// Length in bytes, with its terminator, of a regular expression as PMIx_generate_regex makes them: a C
 /// string, or the compressed form, which holds NULs.

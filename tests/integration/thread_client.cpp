@@ -223,7 +223,8 @@ int run_large() {
     return finalize();
 }
 
-// anew: one thread puts a value repeatedly while another commits and reads it; each value is complete.
+// anew: one thread puts a value repeatedly while another thread commits and gets it. Each value must be
+// complete.
 int run_anew() {
     init();
     const std::string key = "anew";
