@@ -48,6 +48,7 @@ struct Found {
     const char* key;
     const pmix_value_t& value;
     bool stable;
+    Value* copy = nullptr;  ///< if not null, owner of `value`, which the visitor may move from
 };
 using Visitor = std::function<void(const Found&)>;
 

@@ -118,12 +118,20 @@ pmix_status_t GetCall::look(pmix_value_t** result) {
         if (directives_.pointer && found.stable) {
             // The caller reads it in place and does not free it (PMIX_GET_POINTER_VALUES).
             *result = const_cast<pmix_value_t*>(&found.value);
-        } else if (directives_.static_value) {
-            outcome = *result == nullptr ? PMIX_ERR_BAD_PARAM : value_copy(*result, &found.value);
+        } else if (directives_.static_value && *result == nullptr) {
+            outcome = PMIX_ERR_BAD_PARAM;
         } else {
             Value copy;
-            outcome = value_copy(copy.get(), &found.value);
-            if (outcome != PMIX_SUCCESS) return;
+            if (found.copy != nullptr) {
+                copy = std::move(*found.copy);
+            } else {
+                outcome = value_copy(copy.get(), &found.value);
+                if (outcome != PMIX_SUCCESS) return;
+            }
+            if (directives_.static_value) {
+                **result = copy.release();
+                return;
+            }
             *result = to_heap(copy);
             if (*result == nullptr) outcome = PMIX_ERR_NOMEM;
         }

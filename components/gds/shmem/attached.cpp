@@ -107,7 +107,7 @@ pmix_status_t ShmemStore::find(const Lookup& lookup, const Visitor& visit) const
                 if (lookup.pin) {
                     pin(lookup, finder.kind(), finder.of(), item.value, visit);
                 } else {
-                    visit({lookup.key, item.value, false});
+                    visit({lookup.key, item.value, false, item.copy()});
                 }
                 return PMIX_SUCCESS;
             case Answer::Unknown:

@@ -3,7 +3,9 @@
 #include "components/gds/shmem/reader.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 
 #include "components/gds/shmem/words.hpp"
@@ -90,17 +92,25 @@ bool Reader::has_name(const Entry& entry, std::string_view key) const {
 
 bool Reader::load(uint64_t offset, const Entry& entry, Item& out) const {
     if (entry.length >= segment_.limit()) return false;
-    const uint8_t* payload = segment_.at(offset + sizeof(Entry), entry.length + 1);
+    const uint64_t size = entry.length + 1;
+    const uint8_t* payload = segment_.at(offset + sizeof(Entry), size);
     if (payload == nullptr) return false;
-    if (entry.kind == Kind::Posted) {
-        // It may become another entry while it is read.
-        const uint64_t all = (entry.length + kAlign) / kAlign * kAlign;
-        char* copy =
-            segment_.at(offset + sizeof(Entry), all) != nullptr ? out.room(entry.length + 1) : nullptr;
+    // A posted value may become another entry while it is read, so it is copied.
+    const bool copied = entry.kind == Kind::Posted;
+    std::unique_ptr<char, decltype(&std::free)> large(nullptr, &std::free);
+    if (copied) {
+        const uint64_t words = (entry.length + kAlign) / kAlign * kAlign;
+        if (segment_.at(offset + sizeof(Entry), words) == nullptr) return false;
+        char* copy = out.small;
+        if (size > sizeof out.small) {
+            large.reset(static_cast<char*>(std::malloc(size)));
+            copy = large.get();
+        }
         if (copy == nullptr) return false;
-        load_words(copy, reinterpret_cast<const uint64_t*>(payload), entry.length + 1);
+        load_words(copy, reinterpret_cast<const uint64_t*>(payload), size);
         payload = reinterpret_cast<const uint8_t*>(copy);
     }
+    char* text = const_cast<char*>(reinterpret_cast<const char*>(payload));
     out.value = {};
     switch (entry.form) {
         case Form::Scalar:
@@ -115,32 +125,41 @@ bool Reader::load(uint64_t offset, const Entry& entry, Item& out) const {
         case Form::Text:
             if (payload[entry.length] != 0) return false;
             out.value.type = PMIX_STRING;
-            out.value.data.string = const_cast<char*>(reinterpret_cast<const char*>(payload));
-            return true;
+            out.value.data.string = text;
+            break;
         case Form::Bytes:
             out.value.type =
                 entry.type == PMIX_COMPRESSED_BYTE_OBJECT ? PMIX_COMPRESSED_BYTE_OBJECT : PMIX_BYTE_OBJECT;
             out.value.data.bo.size = entry.length;
-            if (entry.length != 0)
-                out.value.data.bo.bytes = const_cast<char*>(reinterpret_cast<const char*>(payload));
-            return true;
-        case Form::Packed: {
-            if (format_.bfrops == nullptr) return false;
-            try {
-                // Read from a copy: lengths in it must not change meanwhile.
-                const Bytes copy{ByteView(payload, entry.length)};
-                Unpacker in(format_, copy.view());
-                pmix_value_t value;
-                if (!in.item(&value, PMIX_VALUE)) return false;
-                out.parts = Value::adopt(value);
-                out.value = value;
-            } catch (const std::bad_alloc&) {
-                return false;
-            }
-            return true;
-        }
+            if (entry.length != 0) out.value.data.bo.bytes = text;
+            break;
+        case Form::Packed:
+            return unpack({payload, entry.length}, copied, out);
+        default:
+            return false;
     }
-    return false;
+    out.parts = Value();
+    if (large != nullptr) {
+        out.parts = Value::adopt(out.value);
+        large.release();
+    }
+    return true;
+}
+
+bool Reader::unpack(ByteView packed, bool copied, Item& out) const {
+    if (format_.bfrops == nullptr) return false;
+    try {
+        // Read from a copy: lengths in it must not change meanwhile.
+        const Bytes copy = copied ? Bytes() : Bytes(packed);
+        Unpacker in(format_, copied ? packed : copy.view());
+        pmix_value_t value;
+        if (!in.item(&value, PMIX_VALUE)) return false;
+        out.parts = Value::adopt(value);
+        out.value = value;
+        return true;
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
 }
 
 // --- the map ---

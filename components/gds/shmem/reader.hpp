@@ -4,8 +4,6 @@
 // writer reuses the entry during the read. Any thread.
 #pragma once
 
-#include <memory>
-#include <new>
 #include <string_view>
 
 #include "components/gds/shmem/layout.hpp"
@@ -19,18 +17,14 @@ namespace muster::gds::shmem {
 /// A value as it was found. Text and bytes of posted values are copied, others stay in the segment. Must not
 /// be copied or moved.
 struct Item : Derived {
-    Value parts;  ///< owner of the unpacked value
+    Value parts;  ///< owner of the value if it was unpacked, or copied and did not fit in `small`; else UNDEF
+    char small[512];  ///< most copies, without an allocation; not filled with zeros each time
 
-    /// Memory for a copy, until the next one; null if there is none.
-    char* room(uint64_t size) {
-        if (size <= sizeof small_) return small_;
-        large_.reset(new (std::nothrow) char[size]);
-        return large_.get();
+    /// The owner of the value, if it is a copy outside `small`.
+    Value* copy() {
+        const bool owned = parts.type() == value.type && parts->data.ptr == value.data.ptr;
+        return owned && value.type != PMIX_UNDEF ? &parts : nullptr;
     }
-
-  private:
-    char small_[512];  // most of them, without an allocation; not filled with zeros each time
-    std::unique_ptr<char[]> large_;
 };
 
 class Reader {
@@ -72,6 +66,7 @@ class Reader {
     Seen look(uint64_t key_hash, Kind kind, uint32_t of, std::string_view key, Item& out) const;
     bool has_name(const Entry& entry, std::string_view key) const;
     bool load(uint64_t offset, const Entry& entry, Item& out) const;
+    bool unpack(ByteView packed, bool copied, Item& out) const;
 
     const Segment& segment_;
     WireFormat format_;

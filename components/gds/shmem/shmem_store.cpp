@@ -503,7 +503,7 @@ bool ShmemStore::find_alone(const Lookup& lookup, const Visitor& visit, pmix_sta
         if (lookup.pin) {
             pin(lookup, Kind::Posted, rank, item.value, visit);
         } else {
-            visit({lookup.key, item.value, false});
+            visit({lookup.key, item.value, false, item.copy()});
         }
         return true;
     };

@@ -31,10 +31,20 @@ inline void store_words(uint64_t* to, const void* from, uint64_t bytes) {
 }
 inline void load_words(void* to, const uint64_t* from, uint64_t bytes) {
     auto* target = static_cast<uint8_t*>(to);
-    for (; bytes >= sizeof(uint64_t); bytes -= sizeof(uint64_t), target += sizeof(uint64_t)) {
-        const uint64_t word = load_word(*from++);
-        std::memcpy(target, &word, sizeof word);
+    const auto load = [](uint8_t* word_to, const uint64_t& word_from) {
+        const uint64_t word = load_word(word_from);
+        std::memcpy(word_to, &word, sizeof word);
+    };
+    // Compilers do not unroll loops of atomic loads.
+    constexpr uint64_t kBlock = 4 * sizeof(uint64_t);
+    for (; bytes >= kBlock; bytes -= kBlock, target += kBlock, from += 4) {
+        load(target, from[0]);
+        load(target + 8, from[1]);
+        load(target + 16, from[2]);
+        load(target + 24, from[3]);
     }
+    for (; bytes >= sizeof(uint64_t); bytes -= sizeof(uint64_t), target += sizeof(uint64_t))
+        load(target, *from++);
     if (bytes == 0) return;
     const uint64_t word = load_word(*from);
     std::memcpy(target, &word, bytes);
