@@ -65,10 +65,11 @@ pmix_status_t call(HostAnswer& answer, const Prepare& prepare) {
 template <class Status, class... More, class Function, class Work>
 pmix_status_t answer_by(const Use& use, Function function, Work work) {
     const Once<Function, Status, More...> done(std::move(function));
-    use->loop().post_and_leave([done, work = std::move(work)]() mutable {
+    use->loop().post([done, work = std::move(work)]() mutable {
         done.begin();
         work(done);
     });
+    done.leave();
     return PMIX_SUCCESS;
 }
 

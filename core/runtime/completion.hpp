@@ -4,11 +4,15 @@
 // drive in its place), and for those whose host drives progress (then the waiting thread drives).
 #pragma once
 
+#include <sched.h>
+
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <new>
 #include <optional>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -116,7 +120,8 @@ T call_and_wait(Runtime& runtime, T refused, Start start) {
 }
 
 /// A callback of the program, to be called on the loop exactly once: by the first answer, or with
-/// lost_answer() and no more when the last copy is destroyed unanswered. Copies are one callback.
+/// lost_answer() and no more when the last copy is destroyed unanswered. Copies are one callback. It begins
+/// when the call has nothing left to do but return (docs/decisions/0041).
 template <class Function, class Status, class... More>
 class Once {
   public:
@@ -125,9 +130,12 @@ class Once {
     /// The call that was to bring this about has begun: from now on there is an answer. Not before the call
     /// has been posted, which may fail.
     void begin() const { state_->owed = true; }
+    /// The call has posted its task, and returns now. Its own thread.
+    void leave() const { state_->left = true; }
     void operator()(Status status, More... more) const {
         // If the call throws bad_alloc, an answer stays owed.
         if (!std::exchange(state_->owed, false)) return;
+        state_->let_leave();
         try {
             state_->function(std::move(status), std::move(more)...);
         } catch (const std::bad_alloc&) {
@@ -143,14 +151,28 @@ class Once {
         State& operator=(const State&) = delete;
         ~State() {
             if (!owed) return;
+            let_leave();
             try {
                 function(lost_answer<Status>(), More{}...);
             } catch (...) {  // the program's own
                 owed = false;
             }
         }
+        /// A call that runs has less to do than it takes to wake this thread. One that waits for this
+        /// processor gets it by a yield or a sleep. One that is stopped, or of lower priority, is not waited
+        /// for.
+        void let_leave() const {
+            constexpr int kYields = 20, kSleeps = 10;
+            for (int looks = 0; !left && looks < kYields + kSleeps; ++looks) {
+                if (looks < kYields)
+                    sched_yield();
+                else
+                    std::this_thread::sleep_for(std::chrono::microseconds(20));
+            }
+        }
         Function function;
         bool owed = false;
+        std::atomic<bool> left{false};
     };
     std::shared_ptr<State> state_;
 };

@@ -4,7 +4,6 @@
 #include "framework/base/loop.hpp"
 
 #include <poll.h>
-#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -176,17 +175,6 @@ void EventLoop::post(Task task) {
     if (!on_loop()) wake();
 }
 
-void EventLoop::post_and_leave(Task task) {
-    struct Leaving {
-        std::atomic<int>& count;
-        explicit Leaving(std::atomic<int>& all) : count(all) { ++count; }
-        Leaving(const Leaving&) = delete;
-        Leaving& operator=(const Leaving&) = delete;
-        ~Leaving() { --count; }
-    } const leaving(leaving_);
-    post(std::move(task));
-}
-
 void EventLoop::post_surely(std::shared_ptr<Errand> errand) noexcept {
     try {
         return post([errand] { errand->run(); });
@@ -197,18 +185,6 @@ void EventLoop::post_surely(std::shared_ptr<Errand> errand) noexcept {
         any_posted_ = true;
     }
     wake();
-}
-
-/// Callers that run have less to do than it takes to wake this thread; one that waits for this processor gets
-/// it by a sleep. One that does not run even so (it is stopped, or of lower priority) is not waited for.
-void EventLoop::let_callers_leave() const {
-    constexpr int kYields = 20, kSleeps = 10;
-    for (int looks = 0; leaving_ != 0 && looks < kYields + kSleeps; ++looks) {
-        if (looks < kYields)
-            sched_yield();
-        else
-            std::this_thread::sleep_for(std::chrono::microseconds(20));
-    }
 }
 
 void EventLoop::turn(bool wait) {
@@ -274,7 +250,6 @@ void EventLoop::run_posted() {
         last = std::move(errands_);
         any_posted_ = false;
     }
-    if (leaving_ != 0) let_callers_leave();
     for (Task& task : running) {
         Task current = std::move(task);
         contained(current);

@@ -94,9 +94,6 @@ class EventLoop {
     // Any thread.
     /// Runs `task` on the loop, after all that was posted before.
     void post(Task task);
-    /// As post(), at the end of a call of the program that `task` answers by a callback: it begins when the
-    /// call has nothing left to do but return (docs/decisions/0041).
-    void post_and_leave(Task task);
     /// As post(), for tasks that must not be lost; also without memory, but then perhaps later than the next
     /// posted tasks. Never throws bad_alloc.
     void post_surely(std::shared_ptr<Errand> errand) noexcept;
@@ -173,7 +170,6 @@ class EventLoop {
     void end_turn() MUSTER_REQUIRES(here);
     void poll() MUSTER_REQUIRES(here);
     void run_turn_end();
-    void let_callers_leave() const;
     bool leaves_something() const;
     void show_next_time();
     void on_wake();
@@ -188,7 +184,6 @@ class EventLoop {
     std::vector<Task> posted_ MUSTER_GUARDED_BY(posted_lock_);
     std::shared_ptr<Errand> errands_ MUSTER_GUARDED_BY(posted_lock_);  // the last one first
     std::atomic<bool> any_posted_{false};  // there are some of either; changed under the lock
-    std::atomic<int> leaving_{0};          // calls that have posted, or will, and have not left
     std::atomic<bool> stopped_{false};
     Mutex drive_lock_;
     std::condition_variable drive_free_;

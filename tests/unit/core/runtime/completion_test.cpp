@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <new>
 #include <vector>
@@ -85,6 +86,7 @@ TEST(OnceCallback, IsCalledOnceByTheFirstAnswer) {
         const Once<decltype(add), pmix_status_t> done(add);
         const auto copy = done;
         done.begin();
+        done.leave();
         copy(PMIX_ERR_EXISTS);
         done(PMIX_SUCCESS);
     }
@@ -105,6 +107,19 @@ TEST(OnceCallback, IsToldNoMemoryWhereNothingAnswersOrTheAnswerCannotBeTaken) {
         }
     }
     EXPECT_EQ(statuses, (Statuses{PMIX_ERR_NOMEM, PMIX_ERR_NOMEM}));
+}
+
+TEST(OnceCallback, WaitsForACallThatHasNotLeft) {
+    using Clock = std::chrono::steady_clock;
+    Statuses statuses;
+    const auto add = [&](pmix_status_t status) { statuses.push_back(status); };
+    const Once<decltype(add), pmix_status_t> done(add);
+    done.begin();
+    const auto begin = Clock::now();
+    done(PMIX_SUCCESS);
+    // Ten sleeps of 20 us: a call that is stopped is not waited for.
+    EXPECT_GE(Clock::now() - begin, std::chrono::microseconds(200));
+    EXPECT_EQ(statuses, Statuses{PMIX_SUCCESS});
 }
 
 }  // namespace
