@@ -141,7 +141,7 @@ bool Reader::load(uint64_t offset, const Entry& entry, Item& out) const {
     out.parts = Value();
     if (large != nullptr) {
         out.parts = Value::adopt(out.value);
-        large.release();
+        static_cast<void>(large.release());  // it belongs to parts now
     }
     return true;
 }
