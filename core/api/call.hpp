@@ -64,12 +64,13 @@ pmix_status_t call(HostAnswer& answer, const Prepare& prepare) {
 /// the loop, and `function` called there exactly once, but never inside the call. An exception: it is not.
 template <class Status, class... More, class Function, class Work>
 pmix_status_t answer_by(const Use& use, Function function, Work work) {
-    const Once<Function, Status, More...> done(std::move(function));
-    use->loop().post([done, work = std::move(work)]() mutable {
+    Once<Function, Status, More...> done(std::move(function));
+    const auto left = done.left();
+    use->loop().post([done = std::move(done), work = std::move(work)]() mutable {
         done.begin();
         work(done);
     });
-    done.leave();
+    *left = true;
     return PMIX_SUCCESS;
 }
 

@@ -130,8 +130,9 @@ class Once {
     /// The call that was to bring this about has begun: from now on there is an answer. Not before the call
     /// has been posted, which may fail.
     void begin() const { state_->owed = true; }
-    /// The call has posted its task, and returns now. Its own thread.
-    void leave() const { state_->left = true; }
+    /// To be set by the call when it has posted its task, and returns. It is no copy: the call does not
+    /// hold the callback, which would begin inside the call if all others were destroyed meanwhile.
+    std::shared_ptr<std::atomic<bool>> left() const { return state_->left; }
     void operator()(Status status, More... more) const {
         // If the call throws bad_alloc, an answer stays owed.
         if (!std::exchange(state_->owed, false)) return;
@@ -163,7 +164,7 @@ class Once {
         /// for.
         void let_leave() const {
             constexpr int kYields = 20, kSleeps = 10;
-            for (int looks = 0; !left && looks < kYields + kSleeps; ++looks) {
+            for (int looks = 0; !*left && looks < kYields + kSleeps; ++looks) {
                 if (looks < kYields)
                     sched_yield();
                 else
@@ -172,7 +173,7 @@ class Once {
         }
         Function function;
         bool owed = false;
-        std::atomic<bool> left{false};
+        const std::shared_ptr<std::atomic<bool>> left = std::make_shared<std::atomic<bool>>(false);
     };
     std::shared_ptr<State> state_;
 };

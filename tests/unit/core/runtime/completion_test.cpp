@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include "framework/base/info.hpp"
@@ -86,7 +87,7 @@ TEST(OnceCallback, IsCalledOnceByTheFirstAnswer) {
         const Once<decltype(add), pmix_status_t> done(add);
         const auto copy = done;
         done.begin();
-        done.leave();
+        *done.left() = true;
         copy(PMIX_ERR_EXISTS);
         done(PMIX_SUCCESS);
     }
@@ -107,6 +108,17 @@ TEST(OnceCallback, IsToldNoMemoryWhereNothingAnswersOrTheAnswerCannotBeTaken) {
         }
     }
     EXPECT_EQ(statuses, (Statuses{PMIX_ERR_NOMEM, PMIX_ERR_NOMEM}));
+}
+
+TEST(OnceCallback, IsNotHeldByTheCall) {
+    Statuses statuses;
+    const auto add = [&](pmix_status_t status) { statuses.push_back(status); };
+    std::optional<Once<decltype(add), pmix_status_t>> done(add);
+    done->begin();
+    const auto left = done->left();
+    *left = true;
+    done.reset();
+    EXPECT_EQ(statuses, Statuses{PMIX_ERR_NOMEM});
 }
 
 TEST(OnceCallback, WaitsForACallThatHasNotLeft) {
