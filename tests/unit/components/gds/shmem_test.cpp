@@ -486,6 +486,33 @@ TEST_F(ShmemTest, EveryTypeOfValueRoundTrips) {
     }
 }
 
+TEST_F(ShmemTest, TheCopyOfALargePostedValueIsGivenAway) {
+    Gds* server = make_shmem();
+    ASSERT_TRUE(server->register_job("job", 1, maps("alpha", "0,1", 2)).ok());
+    Gds* client = attached(*server, 0);
+    for (const size_t size : {size_t{100}, size_t{5000}}) {
+        const std::string text(size, 'x');
+        ASSERT_EQ(server->post(make_proc("job", 1), PMIX_GLOBAL, "text", *Value::from(text)), PMIX_SUCCESS);
+        for (const Gds* store : {client, server}) {
+            Lookup lookup;
+            lookup.nspace = "job";
+            lookup.rank = 1;
+            lookup.key = "text";
+            Value kept;
+            ASSERT_EQ(store->find(lookup,
+                                  [&](const Found& found) {
+                                      EXPECT_STREQ(found.value.data.string, text.c_str());
+                                      if (found.copy != nullptr) kept = std::move(*found.copy);
+                                  }),
+                      PMIX_SUCCESS);
+            EXPECT_EQ(kept.type(), size > 1000 ? PMIX_STRING : PMIX_UNDEF);
+            if (kept.type() == PMIX_STRING) {
+                EXPECT_STREQ(kept->data.string, text.c_str());
+            }
+        }
+    }
+}
+
 TEST_F(ShmemTest, GrowthAndReplacementLoseNothing) {
     Gds* server = make_shmem();
     ASSERT_TRUE(server->register_job("job", 1, maps("alpha", "0,1", 2)).ok());
