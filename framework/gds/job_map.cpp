@@ -272,6 +272,32 @@ size_t JobMap::names_length() const {
     return length;
 }
 
+void JobMap::append_nodes(std::string& list) const {
+    list.reserve(list.size() + names_length());
+    const bool all = placed() == 0 || used_nodes_ == node_count_;
+    if (!rows_.empty()) {
+        if (!all) return append_nodes(list, [](std::string_view) { return true; });
+        for (const Row& row : rows_)
+            preg::append_names(list, name_row(row));
+        return;
+    }
+    const auto used = [&](uint32_t node) {
+        return name_spans_[node].length != 0 && (all || !ranks_on(node).empty());
+    };
+    for (uint32_t node = 0; node < node_count_; ++node) {
+        if (!used(node)) continue;
+        // Names of nodes in order lie in names_ as they do in the list.
+        Span run = name_spans_[node];
+        for (; node + 1 < node_count_ && used(node + 1); ++node) {
+            const Span next = name_spans_[node + 1];
+            if (next.begin != run.begin + run.length + 1) break;
+            run.length += 1 + next.length;
+        }
+        if (!list.empty()) list += ',';
+        list += text(run);
+    }
+}
+
 std::string JobMap::node_list(std::optional<uint32_t> app) const {
     std::string out;
     if (!app) {

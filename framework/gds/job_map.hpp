@@ -125,9 +125,7 @@ class JobMap {
     }
     /// Bytes of the names of all nodes, with commas; about.
     size_t names_length() const;
-    void append_nodes(std::string& list) const {
-        append_nodes(list, [](std::string_view) { return true; });
-    }
+    void append_nodes(std::string& list) const;
     uint32_t node_id(uint32_t node) const { return ids_.empty() ? node : ids_[node]; }
     /// kNone if there is none. By name, alias, or the name's first label.
     uint32_t find_node(std::string_view host) const;
@@ -246,7 +244,7 @@ class JobMap {
     uint32_t row_slot(std::string_view prefix) const;
     preg::NameRow name_row(const Row& row) const;
     uint32_t node_count_ = 0;
-    std::string names_;  ///< texts that rows or spans are parts of
+    std::string names_;  ///< texts that rows or spans are parts of; a comma follows each name of a node
     /// If all names are a number with one common suffix, and provably distinct, rows describe all names and
     /// map names to node numbers and back. Else rows_ is empty, and each node has its part of names_.
     std::vector<Row> rows_;

@@ -249,8 +249,8 @@ bool JobMapBuilder::add_row(const preg::NameRow& row) {
     }
     // There must be space for the names of all rows if they may have to be stored one by one.
     const std::optional<size_t> size = row.size(UINT32_MAX - map_.row_bytes_);
-    if (!size) return false;
-    map_.row_bytes_ += *size;
+    if (!size || *size + row.count > UINT32_MAX - map_.row_bytes_) return false;
+    map_.row_bytes_ += *size + row.count;
     const auto keep = [this](std::string_view text) {
         const auto at = static_cast<uint32_t>(map_.names_.size());
         map_.names_.append(text);
@@ -286,7 +286,7 @@ void JobMapBuilder::index_rows() {
     spans.reserve(node_count());
     map_.each_node_name([&](uint32_t, std::string_view name) {
         spans.push_back({static_cast<uint32_t>(names.size()), static_cast<uint32_t>(name.size())});
-        names.append(name);
+        names.append(name) += ',';
     });
     map_.names_ = std::move(names);
     map_.name_spans_ = std::move(spans);
@@ -300,7 +300,7 @@ void JobMapBuilder::set_name(uint32_t node, std::string_view name) {
     index_rows();
     map_.dots_ = map_.dots_ || name.find('.') != std::string_view::npos;
     map_.name_spans_[node] = {static_cast<uint32_t>(map_.names_.size()), static_cast<uint32_t>(name.size())};
-    map_.names_.append(name);
+    map_.names_.append(name) += ',';
     map_.index_name(node);
     if (!found_.empty()) found_.clear();
 }

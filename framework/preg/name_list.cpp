@@ -168,6 +168,44 @@ void RowNames::next() {
     }
 }
 
+void append_names(std::string& list, const NameRow& row) {
+    if (row.count == 0) return;
+    if (!list.empty()) list += ',';
+    const size_t before = list.size();
+    list.resize(before + row.size(SIZE_MAX - before - row.count).value() + row.count);
+    char* at = list.data() + before;
+    const uint64_t end = row.first + row.count;
+    for (uint64_t value = row.first, longer = 10; value != end; longer *= 10) {
+        // Those of one length, with a comma after each.
+        if (value >= longer) continue;
+        const uint64_t same = std::min(end, longer);
+        RowNames names({row.prefix, value, same - value, row.width, row.suffix});
+        const size_t length = names.name().size() + 1;
+        const auto write = [&] {
+            *std::copy(names.name().begin(), names.name().end(), at) = ',';
+            at += length;
+        };
+        // The first ten that begin with a multiple of ten. The others are the ten before with higher tens,
+        // which takes a fifth of the time of a copy of each name right after its change.
+        for (const uint64_t tens = std::min(same, (value + 9) / 10 * 10 + 10); value != tens; ++value) {
+            write();
+            names.next();
+        }
+        const size_t ten = length - 1 - row.suffix.size() - 2;  // the digit of tens
+        for (size_t count = 0; value != same; value += count) {
+            count = std::min<uint64_t>(10, same - value);
+            std::copy(at - 10 * length, at - (10 - count) * length, at);
+            for (const char* const last = at + count * length; at != last; at += length) {
+                char* digit = at + ten;
+                while (*digit == '9')
+                    *digit-- = '0';
+                ++*digit;
+            }
+        }
+    }
+    list.pop_back();
+}
+
 pmix_status_t parse_names(std::string_view text, size_t limit, const muster_preg_name_row_sink_t& sink,
                           Brackets brackets) {
     Expander expander(limit, sink);

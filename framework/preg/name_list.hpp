@@ -46,6 +46,9 @@ std::string nth_name(const NameRow& row, uint64_t place);
 /// The number of names of the row before this one; nothing if it is not in the row.
 std::optional<uint64_t> place_in(const NameRow& row, std::string_view name);
 
+/// Appends all names of the row to a list with commas. bad_alloc.
+void append_names(std::string& list, const NameRow& row);
+
 /// The names of a row, one after the other, in one place.
 class RowNames {
   public:

@@ -365,7 +365,6 @@ pmix_status_t HashStore::node_list_of(const char* nspace, std::string& list) con
     if (nspace != nullptr && *nspace != '\0') {
         const Job* known = job(nspace_view(nspace));
         if (known == nullptr) return PMIX_ERR_INVALID_NAMESPACE;
-        list.reserve(before + known->map->names_length());
         known->map->append_nodes(list);
     } else if (jobs_.size() == 1) {
         jobs_.begin()->second->map->append_nodes(list);

@@ -76,6 +76,27 @@ TEST(JobMap, ANodeNamedTwiceIsOne) {
     EXPECT_EQ(map.peers(0), "0,2");
 }
 
+TEST(JobMap, ListsOnlyNodesWithProcessesInOrder) {
+    EXPECT_EQ(from_maps("a,b,c,d,e,f", "0;1;;2;;3").node_list(), "a,b,d,f");
+    EXPECT_EQ(from_maps("a,b,c", ";0;").node_list(), "b");
+    EXPECT_EQ(from_maps("n1,n2,n3,n7,n8", "0;1;2;3;4").node_list(), "n1,n2,n3,n7,n8");
+    EXPECT_EQ(from_maps("n1,n2,n3,n7,n8", "0;;1;2;").node_list(), "n1,n3,n7");
+    JobMapBuilder builder;
+    builder.node("b");
+    builder.node("a");
+    builder.add_node();  // without a name
+    builder.node("c");
+    EXPECT_EQ(std::move(builder).build().node_list(), "b,a,c");
+    JobMapBuilder late;
+    late.add_node();
+    late.node("b");
+    late.set_name(0, "z");
+    EXPECT_EQ(std::move(late).build().node_list(), "z,b");
+    std::string before = "login";
+    from_maps("a,b", "0;1").append_nodes(before);
+    EXPECT_EQ(before, "login,a,b");
+}
+
 TEST(JobMap, GivenValuesOverrideDerivedOnes) {
     JobMapBuilder builder;
     ASSERT_TRUE(builder.read_maps({}, view("a,b"), view("0-2;3-5")));

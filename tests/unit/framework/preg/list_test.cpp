@@ -93,6 +93,31 @@ std::string expand(std::string_view text, pmix_status_t* status = nullptr, size_
     return names.joined();
 }
 
+TEST(NameRow, IsAppendedAsItsNamesOneByOne) {
+    for (const uint64_t first : {0, 1, 8, 9, 10, 11, 95, 99, 100, 990, 99999, 123456}) {
+        for (const uint64_t count : {1, 2, 9, 10, 11, 19, 20, 21, 90, 1000, 10007}) {
+            for (const size_t width : {1, 2, 5, 8}) {
+                for (const char* suffix : {"", "-ib0"}) {
+                    const NameRow row{"cn", first, count, width, suffix};
+                    std::string wanted = "login", list = wanted;
+                    RowNames each(row);
+                    for (uint64_t i = 0; i < count; ++i, each.next()) {
+                        wanted += ',';
+                        wanted += each.name();
+                    }
+                    append_names(list, row);
+                    ASSERT_EQ(list, wanted) << first << " " << count << " " << width;
+                }
+            }
+        }
+    }
+    std::string list;
+    append_names(list, {"cn", 7, 0, 1, ""});
+    EXPECT_EQ(list, "");
+    append_names(list, {"cn", 7, 2, 1, ""});
+    EXPECT_EQ(list, "cn7,cn8");
+}
+
 TEST(NameRow, MatchesOnlyItsOwnNames) {
     const NameRow row{"n", 8, 4, 3, ".x"};
     EXPECT_EQ(place_in(row, "n008.x"), 0u);
