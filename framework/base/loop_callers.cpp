@@ -2,8 +2,6 @@
 // Callers as the drivers of a loop: see loop_callers.hpp.
 #include "framework/base/loop_callers.hpp"
 
-#include <sched.h>
-
 #include <chrono>
 #include <new>
 
@@ -33,20 +31,8 @@ bool LoopCallers::run_borrowed(Task& task, const Condition& done) {
     return true;
 }
 
-/// Our thread mostly does something short; a caller may wait in the loop for long.
-bool LoopCallers::take_soon() MUSTER_NO_THREAD_SAFETY_ANALYSIS {
-    if (loop_.take()) return true;
-    constexpr std::chrono::microseconds kSoon{30};  // less than it takes to wake our thread
-    const auto end = EventLoop::Clock::now() + kSoon;
-    while (!driving_ && EventLoop::Clock::now() < end) {
-        sched_yield();
-        if (loop_.take()) return true;
-    }
-    return false;
-}
-
 bool LoopCallers::run_here(Task& task) {
-    if (loop_.stopped() || !take_soon()) return false;
+    if (loop_.stopped() || !loop_.take()) return false;
     const bool free = !loop_.has_posted();
     if (free) loop_.run(task);
     loop_.give();

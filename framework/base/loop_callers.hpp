@@ -27,7 +27,8 @@ class LoopCallers {
     /// is stopped, without a change of threads. False, without effect, if another thread drives.
     bool run_borrowed(Task& task, const Condition& done);
     /// Runs `task` now on this thread, for tasks that send and neither wait nor call the application.
-    /// False, with nothing done, if another thread keeps the loop for microseconds, or tasks are posted.
+    /// False, with nothing done, if another thread drives, or tasks are posted. That thread is awake: it is
+    /// not waited for, so that it can send what several calls post in one message.
     bool run_here(Task& task);
     /// Polls for a condition that the loop does not watch for as long as the loop may poll. False, perhaps
     /// without a check, if the caller should sleep. `found` neither waits nor uses the loop.
@@ -46,8 +47,6 @@ class LoopCallers {
     }
 
   private:
-    bool take_soon() MUSTER_TRY_ACQUIRE(true, loop_.here);
-
     EventLoop& loop_;
     LoopThread* const thread_;
     std::atomic<bool> driving_{false};  // a caller waits in the loop
