@@ -11,31 +11,24 @@
 namespace muster {
 namespace {
 
-/// How often the processor is left to others before a thread sleeps.
-constexpr int kYields = 2;
+/// How often the processor is left to others before a thread sleeps. The yields are not timed: to read the
+/// clock twice takes as long as a yield (docs/decisions/0055).
+constexpr int kYields = 4;
 /// A sleeper checks again after that time, in case the process that should have woken it was killed or is
 /// malicious.
 constexpr std::chrono::milliseconds kLongestSleep{1000};
 
 }  // namespace
 
-/// How often this operation may still yield, after it has.
-int RendezvousMember::yield(int left) {
-    const auto before = std::chrono::steady_clock::now();
-    sched_yield();
-    return yielding_.goes_on(std::chrono::steady_clock::now() - before) ? left - 1 : 0;
-}
-
 bool RendezvousMember::wait() {
     std::atomic<uint64_t>& word = page_->word();
     std::optional<std::chrono::steady_clock::time_point> until;  // since the first sleep
-    int yields = yielding_.begin() ? kYields : 0;
+    int yields = 0;
     bool slept = false;
     for (;;) {
         uint64_t now = word.load(std::memory_order_acquire);
         if (page_number(now) != number_) {
             if (slept) page_->wake_on();  // others may sleep, too
-            if (yields > 0) yielding_.succeeded();
             return true;
         }
         if (page_shut(now) || closed_) return false;
@@ -44,8 +37,9 @@ bool RendezvousMember::wait() {
             // shows whether the gate was shut meanwhile.
             if (page_arrived(now) != size_) return false;
             if (word.compare_exchange_weak(now, page_next(now), std::memory_order_acq_rel)) return true;
-        } else if (yields > 0) {
-            yields = yield(yields);
+        } else if (yields < kYields) {
+            ++yields;
+            sched_yield();
         } else {
             slept = true;
             const auto when = std::chrono::steady_clock::now();

@@ -40,7 +40,7 @@ class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
     };
 
     RendezvousMember(std::unique_ptr<RendezvousPage> page, uint32_t size, std::chrono::milliseconds patience)
-        : page_(std::move(page)), size_(size), patience_(patience), yielding_(size, 1) {}
+        : page_(std::move(page)), size_(size), patience_(patience) {}
     ~RendezvousMember() = default;
 
     /// Counts this process: `step` computes the next word from the current one, again after each concurrent
@@ -75,8 +75,6 @@ class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
     uint32_t number() const { return number_; }
 
   private:
-    int yield(int left);
-
     /// How often a change that others make at the same time is tolerated: an honest job needs few.
     static constexpr int kTries = 10000;
 
@@ -89,7 +87,6 @@ class RendezvousMember : public std::enable_shared_from_this<RendezvousMember> {
     bool inside_ MUSTER_GUARDED_BY(lock_) = false;  ///< a thread waits in memory
     bool called_ MUSTER_GUARDED_BY(lock_) = false;  ///< that thread must ask the server
     uint32_t number_ = 0;
-    Yielding yielding_;  // of the thread that is inside; at first the processes are still starting
 };
 
 /// The part in the barrier in memory (docs/explanation/barrier.md): a fence of the whole job. Any thread.

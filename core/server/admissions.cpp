@@ -283,7 +283,6 @@ void Admissions::complete_admission(std::shared_ptr<Admission> admission, pmix_s
     peer->max_decoded = runtime().parameters().size("server_base_max_decoded");
     peer->channel = std::make_unique<Channel>(runtime().loop(), std::move(admission->socket), limits);
     services_.peers.add(peer, runtime().own_format());
-    runtime().set_company(services_.peers.size() + 1);
     if (client->peer == nullptr || client->gone()) {
         client->peer = peer;
     } else {

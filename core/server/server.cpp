@@ -72,6 +72,8 @@ Server::Server(const Parts& parts, const pmix_server_module_t* module, size_t si
                    .lost = [this](const PeerPtr& peer, const std::string& reason) { lost(peer, reason); },
                    .drop = [this](const PeerPtr& peer) { drop(peer); },
                    .forget_tool = [this](const pmix_proc_t& proc) { forget_tool(proc); }}) {
+    // A server is the only one of its node, and most of its clients wait: it may poll as with one of them.
+    runtime_.set_company(2);
     collectives_.set_operation(CollectiveKind::Fence,
                                std::make_unique<FenceOperation>(host_, collectives_, modex_, barriers_));
     auto connections = std::make_shared<Connections>(namespaces_);
@@ -423,7 +425,6 @@ void Server::drop(const PeerPtr& peer) {
     forwarder_.forget(keep);
     modex_.forget(keep);
     peers_.remove(keep);
-    runtime_.set_company(peers_.size() + 1);
     try {
         // Frames of this peer may be on the stack: the channel is destroyed after they are processed.
         runtime_.loop().post([keep] { keep->channel.reset(); });
