@@ -22,11 +22,15 @@ void skip_spaces(std::string_view& text) {
 }
 
 bool take_rank(std::string_view& text, uint32_t& rank) {
-    const std::string_view digits = take_digits(text);
-    if (digits.empty() || digits.size() > kMaxDigits) return false;
-    const uint64_t value = value_of(digits);
+    uint64_t value = 0;
+    size_t digits = 0;
+    for (; digits < text.size() && is_digit(text[digits]); ++digits) {
+        if (digits == kMaxDigits) return false;
+        value = value * 10 + static_cast<uint64_t>(text[digits] - '0');
+    }
+    text.remove_prefix(digits);
     rank = static_cast<uint32_t>(value);
-    return value < PMIX_RANK_VALID;
+    return digits != 0 && value < PMIX_RANK_VALID;
 }
 
 bool take_run(std::string_view& text, Run& run) {
