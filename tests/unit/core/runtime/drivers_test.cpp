@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The drivers that the loop of each kind of process has.
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include "core/runtime/runtime.hpp"
 #include "framework/base/info.hpp"
@@ -43,6 +44,19 @@ TEST(Drivers, CallersDriveTheLoopOfAClientBesideItsThread) {
     EXPECT_FALSE(client->progress());
     client->stop();
     EXPECT_FALSE(client->run_here(task));
+}
+
+TEST(Drivers, ALoopPollsIfThereIsAProcessorForEachProcess) {
+    cpu_set_t mine;
+    ASSERT_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
+    const auto processors = static_cast<size_t>(CPU_COUNT(&mine));
+    const auto client = make(Runtime::Role::Client, false);
+    ASSERT_NE(client, nullptr);
+    EXPECT_FALSE(client->loop().polling().allowed());
+    client->set_company(processors);
+    EXPECT_TRUE(client->loop().polling().allowed());
+    client->set_company(processors + 1);
+    EXPECT_FALSE(client->loop().polling().allowed());
 }
 
 TEST(Drivers, AHostDrivesAloneWithExternalProgress) {
