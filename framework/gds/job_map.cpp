@@ -265,15 +265,8 @@ std::string JobMap::peers(uint32_t node, std::optional<uint32_t> app) const {
     return out;
 }
 
-size_t JobMap::names_length() const {
-    size_t length = node_count_ + names_.size();
-    for (const Row& row : rows_)
-        length += name_row(row).size(SIZE_MAX - length).value_or(0);
-    return length;
-}
-
 void JobMap::append_nodes(std::string& list) const {
-    list.reserve(list.size() + names_length());
+    list.reserve(list.size() + (rows_.empty() ? names_.size() : row_bytes_));
     const bool all = placed() == 0 || used_nodes_ == node_count_;
     if (!rows_.empty()) {
         if (!all) return append_nodes(list, [](std::string_view) { return true; });

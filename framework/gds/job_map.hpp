@@ -123,8 +123,6 @@ class JobMap {
             list += name;
         });
     }
-    /// Bytes of the names of all nodes, with commas; about.
-    size_t names_length() const;
     void append_nodes(std::string& list) const;
     uint32_t node_id(uint32_t node) const { return ids_.empty() ? node : ids_[node]; }
     /// kNone if there is none. By name, alias, or the name's first label.
@@ -249,7 +247,7 @@ class JobMap {
     /// map names to node numbers and back. Else rows_ is empty, and each node has its part of names_.
     std::vector<Row> rows_;
     Span row_suffix_;               ///< of all rows
-    uint64_t row_bytes_ = 0;        ///< of all their names
+    uint64_t row_bytes_ = 0;        ///< of all their names, with commas
     std::vector<Span> name_spans_;  ///< empty with rows_
     /// Open hash of nodes by name, with rows of the first row of each prefix; kNone: free.
     std::vector<uint32_t> name_index_;

@@ -171,9 +171,9 @@ Result<void> JobMapBuilder::read_anl_map(std::string_view text) {
         uint64_t block[3] = {};
         if (!preg::take(text, '(')) return bad();
         for (int i = 0; i < 3; ++i) {
-            const std::string_view digits = preg::take_digits(text);
-            if (digits.empty() || digits.size() > 9 || !preg::take(text, i < 2 ? ',' : ')')) return bad();
-            block[i] = preg::value_of(digits);
+            const std::optional<uint64_t> number = preg::take_number(text, 9);
+            if (!number || !preg::take(text, i < 2 ? ',' : ')')) return bad();
+            block[i] = *number;
         }
         if (!text.empty() && !preg::take(text, ',')) return bad();
         if (rank + block[1] * block[2] > kMaxRank) {

@@ -49,11 +49,9 @@ inline pmix_status_t open_blob(std::string_view& bytes) {
     if (!take_string(bytes, size_text)) return PMIX_ERR_BAD_PARAM;
     if (!size_text.starts_with("size=") && !size_text.starts_with("size:")) return PMIX_ERR_BAD_PARAM;
     size_text.remove_prefix(5);
-    const std::string_view digits = take_digits(size_text);
-    if (digits.empty() || digits.size() > kMaxDigits || !size_text.empty()) return PMIX_ERR_BAD_PARAM;
-    const uint64_t size = value_of(digits);
-    if (size > bytes.size()) return PMIX_ERR_BAD_PARAM;
-    bytes = bytes.substr(0, size);
+    const std::optional<uint64_t> size = take_number(size_text);
+    if (!size || !size_text.empty() || *size > bytes.size()) return PMIX_ERR_BAD_PARAM;
+    bytes = bytes.substr(0, *size);
     return PMIX_SUCCESS;
 }
 

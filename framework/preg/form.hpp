@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Components of preg as C++ classes: the base that the forms share, and the operations of pmix/sdk/preg.h
 // that call them. No exception crosses; the host allocates the results. A class has
-//   pmix_status_t generate_nodes(std::string_view list, std::string& out);   // and generate_ppn
+//   pmix_status_t generate_nodes(std::string_view list, const Output& out);   // and generate_ppn
 //   pmix_status_t parse_nodes(std::string_view regex, const muster_preg_name_row_sink_t& sink);
 //   pmix_status_t parse_ppn(std::string_view regex, const muster_preg_rank_row_sink_t& sink);
 // The row() of a sink may be null.
@@ -9,9 +9,10 @@
 
 #include <pmix/sdk/preg.h>
 
+#include <algorithm>
 #include <concepts>
 #include <cstdlib>
-#include <cstring>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -51,9 +52,37 @@ class Form {
     size_t limit_;
 };
 
+/// Where a form is written: one block of the host's, once, as a map of many nodes is mostly new memory.
+class Output {
+  public:
+    Output(const muster_host_t& host, char** result, size_t* size)
+        : host_(host), result_(result), size_(size) {}
+    /// The parts one after the other. @return PMIX_SUCCESS; PMIX_ERR_NOMEM
+    pmix_status_t write(std::initializer_list<std::string_view> parts) const {
+        size_t size = 0;
+        for (const std::string_view part : parts)
+            size += part.size();
+        char* at = static_cast<char*>(host_.allocate(host_.context, size));
+        if (at == nullptr) return PMIX_ERR_NOMEM;
+        *result_ = at;
+        *size_ = size;
+        for (const std::string_view part : parts)
+            at = std::copy(part.begin(), part.end(), at);
+        return PMIX_SUCCESS;
+    }
+
+  private:
+    const muster_host_t& host_;
+    char** const result_;
+    size_t* const size_;
+};
+
+/// The end of a text.
+inline constexpr std::string_view kTerminator{"\0", 1};
+
 /// Whether lists are written in this form, and not only read.
 template <class Codec>
-concept WritesLists = requires(const Codec& codec, std::string_view list, std::string& out) {
+concept WritesLists = requires(const Codec& codec, std::string_view list, const Output& out) {
     { codec.wanted() } -> std::same_as<bool>;
     { codec.wrap(list, out) } -> std::same_as<pmix_status_t>;
 };
@@ -62,18 +91,18 @@ concept WritesLists = requires(const Codec& codec, std::string_view list, std::s
 ///   pmix_status_t unwrap(std::string_view& text, std::string& space) const;
 /// which turns the form into the list and may put it into `space`; and where it writes lists
 ///   bool wanted() const;
-///   pmix_status_t wrap(std::string_view list, std::string& out) const;
+///   pmix_status_t wrap(std::string_view list, const Output& out) const;
 template <class Codec>
 class ListForm : public Form {
   public:
     using Form::Form;
 
-    pmix_status_t generate_nodes(std::string_view list, std::string& out) requires WritesLists<Codec> {
+    pmix_status_t generate_nodes(std::string_view list, const Output& out) requires WritesLists<Codec> {
         std::string space;
         if (!self().wanted()) return PMIX_ERR_NOT_SUPPORTED;
         return self().wrap(plain_names(list, limit(), space), out);
     }
-    pmix_status_t generate_ppn(std::string_view list, std::string& out) requires WritesLists<Codec> {
+    pmix_status_t generate_ppn(std::string_view list, const Output& out) requires WritesLists<Codec> {
         std::string space;
         if (!self().wanted()) return PMIX_ERR_NOT_SUPPORTED;
         return self().wrap(plain_ranks(list, limit(), space), out);
@@ -93,34 +122,18 @@ class ListForm : public Form {
     Codec& self() { return static_cast<Codec&>(*this); }
 };
 
-/// Copies the text that `make(form, text)` writes into a block of the host's.
-template <class T, class Make>
-pmix_status_t generate(void* form, char** result, size_t* size, Make&& make) {
-    return call_on<T>(form, [&](T& of) -> pmix_status_t {
-        std::string out;
-        const pmix_status_t status = make(of, out);
-        if (status != PMIX_SUCCESS) return status;
-        void* block = of.host().allocate(of.host().context, out.size());
-        if (block == nullptr) return PMIX_ERR_NOMEM;
-        std::memcpy(block, out.data(), out.size());
-        *result = static_cast<char*>(block);
-        *size = out.size();
-        return PMIX_SUCCESS;
-    });
-}
-
 template <class T>
 void fill_preg(muster_preg_t& table) {
     // Without these functions a component only reads.
-    if constexpr (requires(T & of, std::string & out) { of.generate_nodes(std::string_view(), out); }) {
+    if constexpr (requires(T & of, const Output& out) { of.generate_nodes(std::string_view(), out); }) {
         table.generate_nodes = [](void* form, const char* list, size_t length, char** result, size_t* size) {
-            return generate<T>(form, result, size, [&](T& of, std::string& out) {
-                return of.generate_nodes({list, length}, out);
+            return call_on<T>(form, [&](T& of) {
+                return of.generate_nodes({list, length}, Output(of.host(), result, size));
             });
         };
         table.generate_ppn = [](void* form, const char* list, size_t length, char** result, size_t* size) {
-            return generate<T>(form, result, size, [&](T& of, std::string& out) {
-                return of.generate_ppn({list, length}, out);
+            return call_on<T>(form, [&](T& of) {
+                return of.generate_ppn({list, length}, Output(of.host(), result, size));
             });
         };
     }

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -41,6 +42,18 @@ inline uint64_t value_of(std::string_view digits) {
     for (const char c : digits)
         value = value * 10 + static_cast<uint64_t>(c - '0');
     return value;
+}
+
+/// Removes the digits at the front of `text`, at most `most` of them; nothing if there are none, or more.
+inline std::optional<uint64_t> take_number(std::string_view& text, size_t most = kMaxDigits) {
+    uint64_t value = 0;
+    size_t n = 0;
+    for (; n < text.size() && is_digit(text[n]); ++n) {
+        if (n == most) return std::nullopt;
+        value = value * 10 + static_cast<uint64_t>(text[n] - '0');
+    }
+    text.remove_prefix(n);
+    return n != 0 ? std::optional(value) : std::nullopt;
 }
 
 /// Appends a number with zeros in front up to `width` digits.

@@ -22,15 +22,10 @@ void skip_spaces(std::string_view& text) {
 }
 
 bool take_rank(std::string_view& text, uint32_t& rank) {
-    uint64_t value = 0;
-    size_t digits = 0;
-    for (; digits < text.size() && is_digit(text[digits]); ++digits) {
-        if (digits == kMaxDigits) return false;
-        value = value * 10 + static_cast<uint64_t>(text[digits] - '0');
-    }
-    text.remove_prefix(digits);
-    rank = static_cast<uint32_t>(value);
-    return digits != 0 && value < PMIX_RANK_VALID;
+    const std::optional<uint64_t> value = take_number(text);
+    if (!value || *value >= PMIX_RANK_VALID) return false;
+    rank = static_cast<uint32_t>(*value);
+    return true;
 }
 
 bool take_run(std::string_view& text, Run& run) {
@@ -65,9 +60,9 @@ bool read_part(std::string_view& text, Part& part) {
 
 /// @return false when `text` is not of this form.
 bool read_row(std::string_view text, Row& row) {
-    const std::string_view count = take_digits(text);
-    if (count.empty() || count.size() > kMaxDigits || !take(text, 'x')) return false;
-    row.count = value_of(count);
+    const std::optional<uint64_t> count = take_number(text);
+    if (!count || !take(text, 'x')) return false;
+    row.count = *count;
     row.parts.clear();
     do {
         Part part;

@@ -27,7 +27,7 @@ class CompressForm : public BlobForm<CompressForm> {
     }
 
     bool wanted() const { return generates_; }
-    pmix_status_t wrap(std::string_view list, std::string& out) const {
+    pmix_status_t wrap(std::string_view list, const Output& out) const {
         if (list.size() < min_size_ || list.size() > max_size() || list.size() > UINT32_MAX)
             return PMIX_ERR_NOT_SUPPORTED;
         std::string stream(list.size(), '\0');
@@ -37,10 +37,9 @@ class CompressForm : public BlobForm<CompressForm> {
         if (size == 0) return PMIX_ERR_NOT_SUPPORTED;
         uint8_t length[kBlockLengthSize];
         store_le32(length, static_cast<uint32_t>(list.size()));
-        out = blob_head(sizeof length + size);
-        out.append(reinterpret_cast<const char*>(length), sizeof length);
-        out.append(stream, 0, size);
-        return PMIX_SUCCESS;
+        return out.write({blob_head(sizeof length + size),
+                          {reinterpret_cast<const char*>(length), sizeof length},
+                          {stream.data(), size}});
     }
 
   private:

@@ -14,15 +14,15 @@ class PmixForm : public Form {
   public:
     explicit PmixForm(sdk::Host host) : Form(host), generates_(host.boolean("generate")) {}
 
-    pmix_status_t generate_nodes(std::string_view list, std::string& out) const {
-        if (!generates_) return PMIX_ERR_NOT_SUPPORTED;
-        out = kTag;
-        return finish(shorten_names(list, out), out);
+    pmix_status_t generate_nodes(std::string_view list, const Output& out) const {
+        std::string text(kTag);
+        if (!generates_ || !shorten_names(list, text)) return PMIX_ERR_NOT_SUPPORTED;
+        return out.write({text, kTerminator});
     }
-    pmix_status_t generate_ppn(std::string_view list, std::string& out) const {
-        if (!generates_) return PMIX_ERR_NOT_SUPPORTED;
-        out = kTag;
-        return finish(shorten_ranks(list, out), out);
+    pmix_status_t generate_ppn(std::string_view list, const Output& out) const {
+        std::string text(kTag);
+        if (!generates_ || !shorten_ranks(list, text)) return PMIX_ERR_NOT_SUPPORTED;
+        return out.write({text, kTerminator});
     }
     pmix_status_t parse_nodes(std::string_view regex, const muster_preg_name_row_sink_t& sink) {
         if (strip_tag(regex, kTag)) return parse_names(regex, limit(), sink, Brackets::Strict);
@@ -36,11 +36,6 @@ class PmixForm : public Form {
     }
 
   private:
-    static pmix_status_t finish(bool shortened, std::string& out) {
-        if (!shortened) return PMIX_ERR_NOT_SUPPORTED;
-        out += '\0';
-        return PMIX_SUCCESS;
-    }
     /// Reduces the text to the content of "pmix[...]"; nothing if the end is missing.
     static bool strip_brackets(std::string_view& regex) {
         if (!strip_tag(regex, kBracketTag)) return false;

@@ -12,11 +12,8 @@ class RawForm : public ListForm<RawForm> {
     using ListForm::ListForm;
 
     static bool wanted() { return true; }
-    static pmix_status_t wrap(std::string_view list, std::string& out) {
-        if (!list.starts_with(kTag)) out = kTag;
-        out.append(list);
-        out += '\0';
-        return PMIX_SUCCESS;
+    static pmix_status_t wrap(std::string_view list, const Output& out) {
+        return out.write({list.starts_with(kTag) ? std::string_view() : kTag, list, kTerminator});
     }
     static pmix_status_t unwrap(std::string_view& text, std::string& /*space*/) {
         return strip_tag(text, kTag) ? PMIX_SUCCESS : PMIX_ERR_NOT_SUPPORTED;
