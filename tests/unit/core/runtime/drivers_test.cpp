@@ -5,6 +5,7 @@
 
 #include "core/runtime/runtime.hpp"
 #include "framework/base/info.hpp"
+#include "tests/unit/core/in_memory/job.hpp"
 
 namespace muster {
 namespace {
@@ -57,6 +58,21 @@ TEST(Drivers, ALoopPollsIfThereIsAProcessorForEachProcess) {
     EXPECT_TRUE(client->loop().polling().allowed());
     client->set_company(processors + 1);
     EXPECT_FALSE(client->loop().polling().allowed());
+}
+
+TEST(Drivers, AServerPollsIfItHasASecondProcessor) {
+    cpu_set_t mine;
+    ASSERT_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
+    const testing_in_memory::TemporaryFolder folder;
+    const pmix_server_module_t module{};
+    Info directives;
+    directives.add(PMIX_SERVER_TMPDIR, folder.path());
+    directives.add(PMIX_SYSTEM_TMPDIR, folder.path());
+    auto server = Process::create_server(&module, sizeof module, directives);
+    ASSERT_TRUE(server) << server.error().text;
+    (*server)->runtime().start();
+    EXPECT_EQ((*server)->runtime().loop().polling().allowed(), CPU_COUNT(&mine) > 1);
+    (*server)->say_goodbye();
 }
 
 TEST(Drivers, AHostDrivesAloneWithExternalProgress) {
