@@ -84,7 +84,8 @@ void define_library_parameters(Parameters& parameters) {
          "How many requests for output one process may have open at a server."},
         {"pmix", "progress", "poll_time", Unsigned, "75", "microseconds",
          "How long a call that waits for its reply, and a server that has just served something, look for "
-         "what comes before they sleep, where this node has processors to spare. 0: they sleep at once."},
+         "what comes before they sleep: a call if each process of the job on this node has a processor, a "
+         "server if it has more than one, and both not where others compute. 0: they sleep at once."},
         {"pmix", "", "progress_thread_cpus", String, "", "",
          "Processors to which the library's progress thread is bound, such as 0-3,8, where the program does "
          "not say so itself (PMIX_BIND_PROGRESS_THREAD)."},
