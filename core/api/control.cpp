@@ -161,7 +161,7 @@ pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t* monitor, pmix_status_t 
 
 void PMIx_Heartbeat(void) {
     with_process([&](const Use& use) -> pmix_status_t {
-        EventLoop::Task beat = [client = use->client()] {
+        Task beat = [client = use->client()] {
             if (client != nullptr) client->send_heartbeat();
         };
         if (!use->runtime().run_here(beat)) use->loop().post(std::move(beat));

@@ -135,7 +135,7 @@ pmix_status_t PMIx_Commit(void) {
         if (!client->connected()) return alone(*use) ? PMIX_SUCCESS : PMIX_ERR_UNREACH;  // no server
         EventLoop& loop = use->loop();
         std::optional<pmix_status_t> posted;
-        EventLoop::Task task = [&] { posted = client->post_staged(); };
+        Task task = [&] { posted = client->post_staged(); };
         if (!loop.on_loop() && use->runtime().run_here(task) && posted) return *posted;
         return call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK,
                                             [client](auto deliver) { client->commit(deliver); });

@@ -71,7 +71,7 @@ pmix_status_t PMIx_Notify_event(pmix_status_t status, const pmix_proc_t* source,
         Events& events = use->events();
         const bool waits = cbfunc == nullptr;
         bool tried = false, reported = false;
-        EventLoop::Task report = [&] {
+        Task report = [&] {
             tried = true;
             reported = events.report(event, waits);
         };

@@ -4,19 +4,17 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <memory>
 #include <thread>
 
 #include "framework/base/loop.hpp"
 #include "framework/base/mutex.hpp"
+#include "framework/base/task.hpp"
 
 namespace muster {
 
 class FileWorker {
   public:
-    using Task = std::function<void()>;
-
     explicit FileWorker(EventLoop& loop) : loop_(loop) {}
     /// As finish().
     ~FileWorker() { finish(); }

@@ -36,7 +36,7 @@ bool only_wants_id(InfoView directives, bool& wants_id) {
 }
 
 /// Runs `task` on the loop, or here if this thread may; waits for it.
-void change_on_loop(Runtime& runtime, EventLoop::Task task) {
+void change_on_loop(Runtime& runtime, Task task) {
     if (runtime.run_here(task)) return;
     call_and_wait<bool>(runtime, false, [&](auto deliver) {
         task();

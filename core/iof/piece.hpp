@@ -5,12 +5,12 @@
 
 #include <pmix_common.h>
 
-#include <functional>
 #include <memory>
 
 #include "framework/base/bytes.hpp"
 #include "framework/base/info.hpp"
 #include "framework/base/proc.hpp"
+#include "framework/base/task.hpp"
 
 namespace muster {
 
@@ -46,7 +46,7 @@ struct OutputPiece {
     Info own_info;
     Bytes own_bytes;
     /// Called when the piece is no longer needed. On the loop.
-    std::function<void()> released;
+    Task released;
 
     /// Whether nothing follows on this channel.
     bool completes() const { return bytes.empty() || info.is_true(PMIX_IOF_COMPLETE); }

@@ -112,8 +112,9 @@ T call_and_wait(Runtime& runtime, T refused, Start start) {
     EventLoop& loop = runtime.loop();
     if (loop.on_loop() || loop.stopped()) return refused;
     auto completion = std::make_shared<Completion<T>>(runtime);
-    EventLoop::Task task = [deliver = typename Completion<T>::Deliver(completion),
-                            start = std::move(start)]() mutable { start(std::move(deliver)); };
+    Task task = [deliver = typename Completion<T>::Deliver(completion), start = std::move(start)]() mutable {
+        start(std::move(deliver));
+    };
     LoopCallers* beside = runtime.host_drives() ? nullptr : runtime.callers();
     const auto ready = [&completion] { return completion->ready(); };
     if (beside == nullptr || !beside->run_borrowed(task, ready)) loop.post(std::move(task));

@@ -192,7 +192,7 @@ void Runtime::set_company(size_t processes) {
     loop_->polling().allow(processes <= static_cast<size_t>(processors));
 }
 
-void Runtime::stop(EventLoop::Task last) {
+void Runtime::stop(Task last) {
     if (thread_) thread_->stop(std::move(last));
 }
 

@@ -48,7 +48,7 @@ class Runtime {
     /// Processes ready events, if the host drives; false if it does not, or another thread drives now.
     bool progress() { return host_drives() && callers_->progress(); }
     /// As LoopCallers::run_here(). False, without effect, if callers do not drive the loop.
-    bool run_here(EventLoop::Task& task) { return thread_ && callers_ && callers_->run_here(task); }
+    bool run_here(Task& task) { return thread_ && callers_ && callers_->run_here(task); }
     /// Processes ready events, if the thread is deferred: for calls whose result depends on them.
     void catch_up() {
         if (callers_ && loop_->has_standby()) callers_->progress();
@@ -90,7 +90,7 @@ class Runtime {
     void set_company(size_t processes);
     /// Stops the loop after the tasks already posted, and then runs `last` (may be null): nothing runs
     /// afterwards.
-    void stop(EventLoop::Task last = nullptr);
+    void stop(Task last = nullptr);
 
   private:
     Runtime() = default;

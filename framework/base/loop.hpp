@@ -18,6 +18,7 @@
 
 #include "framework/base/mutex.hpp"
 #include "framework/base/polling.hpp"
+#include "framework/base/task.hpp"
 
 namespace muster {
 
@@ -63,7 +64,6 @@ class EventLoop {
         bool readable = false;
         bool writable = false;
     };
-    using Task = std::function<void()>;
     using Condition = std::function<bool()>;
     using Clock = std::chrono::steady_clock;
 

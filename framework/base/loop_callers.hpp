@@ -14,7 +14,6 @@ namespace muster {
 
 class LoopCallers {
   public:
-    using Task = EventLoop::Task;
     using Condition = EventLoop::Condition;
 
     /// `thread`: drives the loop between the callers; null: none.

@@ -62,7 +62,7 @@ bool LoopThread::begin() noexcept {
     return true;
 }
 
-void LoopThread::stop(EventLoop::Task last) {
+void LoopThread::stop(Task last) {
     std::optional<pthread_t> thread;
     {
         const MutexLock lock(lock_);

@@ -32,7 +32,7 @@ class LoopThread : private EventLoop::Standby {
     void start(const char* name);
     /// Ends the loop after the tasks already posted, joins the thread, and runs `last` (may be null) and the
     /// rest of a shared loop's tasks on the calling thread. Not on the loop.
-    void stop(EventLoop::Task last = nullptr);
+    void stop(Task last = nullptr);
     /// While on, ready descriptors do not wake the thread, because a caller drives the loop. On the loop.
     void hold_back(bool on) const {
         if (gate_) gate_->open(!on);

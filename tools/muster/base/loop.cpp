@@ -12,23 +12,23 @@ void Watch::enable(bool on) {
 }
 
 void Loop::run() {
-    EventLoop::Task nothing = [] {};
+    Task nothing = [] {};
     callers_.run_borrowed(nothing, [this] { return over_; });
 }
 
-Watch Loop::on_readable(int fd, Task task) {
-    return {loop_.watch(fd, [task = std::move(task)](EventLoop::Ready) { task(); }), false};
+Watch Loop::on_readable(int fd, Callback callback) {
+    return {loop_.watch(fd, [callback = std::move(callback)](EventLoop::Ready) { callback(); }), false};
 }
 
-Watch Loop::on_writable(int fd, Task task) {
-    auto watch = loop_.watch(fd, [task = std::move(task)](EventLoop::Ready) { task(); });
+Watch Loop::on_writable(int fd, Callback callback) {
+    auto watch = loop_.watch(fd, [callback = std::move(callback)](EventLoop::Ready) { callback(); });
     watch->want_read(false);
     watch->want_write(true);
     return {std::move(watch), true};
 }
 
-Watch Loop::after(std::chrono::milliseconds delay, Task task) {
-    return {loop_.after(delay, std::move(task)), false};
+Watch Loop::after(std::chrono::milliseconds delay, Callback callback) {
+    return {loop_.after(delay, std::move(callback)), false};
 }
 
 }  // namespace muster::launcher

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -33,7 +34,7 @@ class Watch {
 
 class Loop {
   public:
-    using Task = EventLoop::Task;
+    using Callback = std::function<void()>;
 
     Loop() = default;
     Loop(const Loop&) = delete;
@@ -44,11 +45,11 @@ class Loop {
     void quit() { over_ = true; }
 
     /// Calls while `fd` (which stays the caller's) is readable or at its end.
-    Watch on_readable(int fd, Task task);
+    Watch on_readable(int fd, Callback callback);
     /// Calls while `fd` can be written.
-    Watch on_writable(int fd, Task task);
+    Watch on_writable(int fd, Callback callback);
     /// Calls once after `delay`.
-    Watch after(std::chrono::milliseconds delay, Task task);
+    Watch after(std::chrono::milliseconds delay, Callback callback);
     /// Runs `task` on the loop, in the order of posting. Any thread.
     void post(Task task) { loop_.post(std::move(task)); }
     /// Runs the tasks posted so far. On the loop.

@@ -33,7 +33,7 @@ template <auto work>
 constexpr auto upcall = &Upcall<work>::call;
 
 /// Posts `work` to the node's loop. For upcalls, on the library's thread.
-inline void on_loop(Loop::Task work) {
+inline void on_loop(Task work) {
     this_node().loop().post(std::move(work));
 }
 /// Posts a question to the launcher.

@@ -27,7 +27,7 @@ TEST(Drivers, NoCallerDrivesTheLoopOfAServer) {
     server->start();
     EXPECT_FALSE(server->host_drives());
     EXPECT_EQ(server->callers(), nullptr);
-    EventLoop::Task task = [] { FAIL(); };
+    Task task = [] { FAIL(); };
     EXPECT_FALSE(server->run_here(task));
     EXPECT_FALSE(server->progress());
     server->catch_up();
@@ -39,7 +39,7 @@ TEST(Drivers, CallersDriveTheLoopOfAClientBesideItsThread) {
     client->start();
     EXPECT_FALSE(client->host_drives());
     bool ran = false;
-    EventLoop::Task task = [&] { ran = true; };
+    Task task = [&] { ran = true; };
     EXPECT_TRUE(client->run_here(task));
     EXPECT_TRUE(ran);
     EXPECT_FALSE(client->progress());
@@ -83,9 +83,9 @@ TEST(Drivers, AHostDrivesAloneWithExternalProgress) {
         EXPECT_TRUE(driven->host_drives());
         EXPECT_GE(driven->callers()->poll_fd(), 0);
         bool ran = false;
-        EventLoop::Task task = [&] { ran = true; };
+        Task task = [&] { ran = true; };
         EXPECT_FALSE(driven->run_here(task)) << "what a call sends waits for the host";
-        driven->loop().post(task);
+        driven->loop().post(std::move(task));
         EXPECT_FALSE(ran);
         EXPECT_TRUE(driven->progress());
         EXPECT_TRUE(ran);

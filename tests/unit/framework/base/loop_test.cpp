@@ -461,10 +461,9 @@ class LoopShared : public ::testing::Test {
     ~LoopShared() override { thread_.stop(); }  // before the called object is destroyed
 
     /// Borrows the loop for `task` until `done` holds; the loop may have its thread's attention for a moment.
-    void borrow(const EventLoop::Task& task, const std::function<bool()>& done) {
+    void borrow(Task task, const std::function<bool()>& done) {
         for (int i = 0; i < 100000; ++i) {
-            EventLoop::Task copy = task;
-            if (callers_.run_borrowed(copy, done)) return;
+            if (callers_.run_borrowed(task, done)) return;
             std::this_thread::sleep_for(100us);
         }
         ADD_FAILURE() << "the loop was never free";
@@ -558,7 +557,7 @@ TEST_F(LoopShared, OnlyOneBorrowsAndRunsTheTasksOfOthers) {
     std::thread borrower([&] { borrow([&] { begun = true; }, [&] { return end.load(); }); });
     while (!begun)
         std::this_thread::yield();
-    EventLoop::Task task = [] { FAIL(); };
+    Task task = [] { FAIL(); };
     EXPECT_FALSE(callers_.run_borrowed(task, [] { return true; }));
     loop_.post([&] { ran.set_value(std::this_thread::get_id()); });
     EXPECT_TRUE(comes(by));
@@ -575,7 +574,7 @@ TEST_F(LoopShared, StopEndsABorrowerThatStillWaits) {
         std::this_thread::yield();
     thread_.stop();
     borrower.join();
-    EventLoop::Task task = [] { FAIL(); };
+    Task task = [] { FAIL(); };
     EXPECT_FALSE(callers_.run_borrowed(task, [] { return true; }));
 }
 
@@ -618,11 +617,11 @@ TEST_F(LoopShared, ManyThreadsWaitAtOnce) {
             for (int call = 0; call < 500; ++call) {
                 auto done = std::make_shared<std::promise<void>>();
                 auto result = done->get_future();
-                EventLoop::Task task = [&, done] {
+                Task task = [&, done] {
                     ++ran;
                     done->set_value();
                 };
-                if (!callers_.run_borrowed(task, [] { return true; })) loop_.post(task);
+                if (!callers_.run_borrowed(task, [] { return true; })) loop_.post(std::move(task));
                 ASSERT_TRUE(comes(result));
             }
         });
@@ -635,7 +634,7 @@ TEST_F(LoopShared, ManyThreadsWaitAtOnce) {
 TEST_F(LoopShared, ACallerMayRunOneTaskItself) {
     std::thread::id by;
     bool at_end = false;
-    EventLoop::Task task = [&] {
+    Task task = [&] {
         EXPECT_TRUE(loop_.on_loop());
         by = std::this_thread::get_id();
         loop_.at_turn_end([&] { at_end = true; });
@@ -657,7 +656,7 @@ TEST_F(LoopShared, TasksPostedByTheLoopAlwaysRun) {
         auto all = {borrowed.get_future().share(), here.get_future().share(), thread.get_future().share(),
                     after.get_future().share()};
         borrow([&] { loop_.post([&] { borrowed.set_value(); }); }, [] { return true; });
-        EventLoop::Task task = [&] { loop_.post([&] { here.set_value(); }); };
+        Task task = [&] { loop_.post([&] { here.set_value(); }); };
         for (int i = 0; i < 100000 && !callers_.run_here(task); ++i)
             std::this_thread::sleep_for(100us);
         loop_.post([&] {
@@ -679,7 +678,7 @@ TEST_F(LoopShared, NoCallerRunsATaskBesideABorrowerOrAfterStop) {
     std::thread borrower([&] { borrow([&] { begun = true; }, [&] { return end.load(); }); });
     while (!begun)
         std::this_thread::yield();
-    EventLoop::Task task = [] { FAIL(); };
+    Task task = [] { FAIL(); };
     EXPECT_FALSE(callers_.run_here(task));
     end = true;
     callers_.wake();
@@ -698,9 +697,8 @@ class LoopPutOff : public ::testing::Test {
 
     void start() { thread_.start("put-off"); }
     /// Its thread, if it runs, may be busy for a moment.
-    void drive(const EventLoop::Task& task) {
-        EventLoop::Task copy = task;
-        while (!callers_.run_borrowed(copy, [] { return true; }))
+    void drive(Task task) {
+        while (!callers_.run_borrowed(task, [] { return true; }))
             std::this_thread::sleep_for(100us);
     }
     /// A thread of this name, which the thread sets when it runs.
@@ -738,7 +736,7 @@ class LoopPutOff : public ::testing::Test {
 TEST_F(LoopPutOff, HasNoThreadForBorrowers) {
     start();
     bool came = false;
-    EventLoop::Task wait = [&] {
+    Task wait = [&] {
         watch_ = loop_.watch(pipe_.fds[0], [&](EventLoop::Ready) {
             pipe_.take();
             came = true;
@@ -749,7 +747,7 @@ TEST_F(LoopPutOff, HasNoThreadForBorrowers) {
     EXPECT_TRUE(callers_.run_borrowed(wait, [&] { return came; }));
     bool on_time = false;
     std::unique_ptr<Watch> timer;
-    EventLoop::Task later = [&] { timer = loop_.after(1ms, [&] { on_time = true; }); };
+    Task later = [&] { timer = loop_.after(1ms, [&] { on_time = true; }); };
     EXPECT_TRUE(callers_.run_borrowed(later, [&] { return on_time; }));
     timer.reset();
     EXPECT_TRUE(callers_.run_here(wait = [] {}));
@@ -827,7 +825,7 @@ TEST_F(LoopPutOff, StartsForASecondWaiter) {
     start();
     std::atomic<bool> begun{false}, end{false};
     std::thread borrower([&] {
-        EventLoop::Task task = [&] { begun = true; };
+        Task task = [&] { begun = true; };
         EXPECT_TRUE(callers_.run_borrowed(task, [&] { return end.load(); }));
     });
     while (!begun)
@@ -854,7 +852,7 @@ TEST_F(LoopPutOff, RunsRemainingTasksOnTheStoppingThread) {
         order.push_back(1);
     });
     EXPECT_EQ(order, std::vector{1});
-    EventLoop::Task never = [] { FAIL(); };
+    Task never = [] { FAIL(); };
     EXPECT_FALSE(callers_.run_borrowed(never, [] { return true; }));
     loop_.post([&] { order.push_back(2); });
     EXPECT_FALSE(has_thread());
@@ -874,7 +872,7 @@ TEST_F(LoopPutOff, TheThreadKeepsTheLoopWhenDescriptorsAreExhausted) {
         loop_.post([&] { ran_.set_value(); });
         EXPECT_TRUE(runs());
     }
-    EventLoop::Task never = [] { FAIL(); };
+    Task never = [] { FAIL(); };
     EXPECT_FALSE(callers_.run_borrowed(never, [] { return true; }));
     serves();
 }
@@ -885,7 +883,7 @@ TEST(LoopThread, RunsTasksPostedByTasks) {
     thread.start("alone");
     std::promise<int> told;
     int left = 1000;
-    EventLoop::Task task = [&] { --left == 0 ? told.set_value(left) : loop.post(task); };
+    const std::function<void()> task = [&] { --left == 0 ? told.set_value(left) : loop.post(task); };
     loop.post(task);
     auto result = told.get_future();
     EXPECT_EQ(result.wait_for(20s), std::future_status::ready);

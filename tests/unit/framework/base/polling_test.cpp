@@ -57,7 +57,7 @@ class PollingLoop : public testing::Test {
     PollingLoop() { loop_.polling().allow(true); }
     /// Drives the loop until `done`; its thread, if there is one, may drive it first for a moment.
     void drive(const std::function<bool()>& done) {
-        EventLoop::Task nothing = [] {};
+        Task nothing = [] {};
         while (!callers_.run_borrowed(nothing, done)) {
             ASSERT_FALSE(loop_.stopped());
             std::this_thread::yield();
@@ -186,10 +186,9 @@ TEST(Polling, EventsDuringPollingAreServedInOrder) {
     loop.need_driver();
     thread.start("polling");
     const auto begin = Polling::Clock::now();
-    const auto borrow = [&](const EventLoop::Task& task, const std::function<bool()>& done) {
+    const auto borrow = [&](Task task, const std::function<bool()>& done) {
         for (int i = 0; i < 100000; ++i) {
-            EventLoop::Task copy = task;
-            if (callers.run_borrowed(copy, done)) return;
+            if (callers.run_borrowed(task, done)) return;
             std::this_thread::sleep_for(100us);
         }
         ADD_FAILURE() << "the loop was never free";

@@ -735,7 +735,7 @@ TEST(ChannelShared, LeavesLaterFramesToTheThreadOfTheLoop) {
     auto all = second.get_future();
     std::unique_ptr<Channel> channel;
     const std::string both = wire_frame(0, 101, "reply") + wire_frame(0, 102, "event");
-    EventLoop::Task task = [&] {
+    Task task = [&] {
         channel = std::make_unique<Channel>(loop, std::move(socket), Channel::Limits());
         channel->start(
             [&](const Frame&) {
