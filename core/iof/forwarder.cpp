@@ -18,8 +18,11 @@
 namespace muster {
 namespace {
 
-/// Bytes that may wait in a peer's channel: enough to keep the socket busy.
-constexpr size_t kWindow = size_t{1} << 20;
+/// Packed bytes that wait for a reader's socket: enough to keep it busy. The rest waits in the host's memory,
+/// unpacked. With more than malloc keeps at the end of its heap (128 KiB) each burst touches new pages.
+constexpr size_t kAhead = size_t{64} << 10;
+/// Bytes that may wait for a tool that gets output without a pull; beyond, output is dropped.
+constexpr size_t kMostUnasked = size_t{1} << 20;
 /// Single processes that the registrations of one peer may name together.
 constexpr size_t kMostRanks = size_t{1} << 20;
 /// Limit of the output kept before any registration, for all jobs: a multiple of the limit of one channel.
@@ -419,7 +422,7 @@ void Forwarder::keep_early(const PiecePtr& piece) {
 void Forwarder::give_to_tools(const OutputPiece& piece) {
     for (const PeerPtr& peer : services_.peers.all()) {
         if (!is_tool(peer->kind) || !is_master(peer->uid) || peer->finalized || !peer->channel) continue;
-        if (peer->channel->queued() > kWindow) {
+        if (peer->channel->queued() > kMostUnasked) {
             dropped_before_ += piece.bytes.size();
             continue;
         }
@@ -433,7 +436,7 @@ void Forwarder::give(const RegistrationPtr& registration, const PiecePtr& piece)
     if (registration->on_piece) return registration->on_piece(*piece);
     const PeerPtr peer = registration->peer.lock();
     if (!peer || !peer->channel || peer->finalized) return;
-    if (registration->queue.empty() && peer->channel->queued() <= kWindow) {
+    if (registration->queue.empty() && peer->channel->queued() <= kAhead) {
         send(registration, *peer, piece);
     } else {
         registration->queue.push(piece);
@@ -445,7 +448,7 @@ void Forwarder::pump(const RegistrationPtr& registration) {
     const PeerPtr peer = registration->peer.lock();
     if (!peer || !peer->channel || registration->gone) return;
     std::vector<PiecePtr> done;  // host callbacks run when these go, at the end
-    while (peer->channel->queued() <= kWindow) {
+    while (peer->channel->queued() <= kAhead) {
         PiecePtr piece = registration->queue.pop();
         if (!piece) break;
         send(registration, *peer, piece);
