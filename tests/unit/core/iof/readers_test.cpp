@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Readers that are slow, that have a cache with a limit, that die or stop at any moment: the time of the
 // host's callbacks, and the order of arrival.
+#include <algorithm>
 #include <map>
 
 #include "tests/unit/core/in_memory/output.hpp"
@@ -39,6 +40,23 @@ TEST_F(ReadersInMemory, KeepTheHostWaitingWhileTheyDoNotRead) {
         EXPECT_EQ(*one, 1);
     EXPECT_EQ(reader.lost(), 0U);
     EXPECT_EQ(dropped(), 0U);
+}
+
+TEST_F(ReadersInMemory, HaveLittlePackedWhileTheyDoNotRead) {
+    start(2);
+    OutputReader reader;
+    ASSERT_EQ(pull(reader, node.client(0), all_of("job")), PMIX_SUCCESS);
+    for (int i = 0; i < 16; ++i)
+        deliver(1, block(i));
+    serve();
+    size_t queued = 0;
+    node.on_loop([&] {
+        for (const PeerPtr& peer : node.server().peers().all())
+            if (peer->channel) queued = std::max(queued, peer->channel->queued());
+    });
+    // The host has the rest, unpacked.
+    EXPECT_GT(queued, 0U);
+    EXPECT_LT(queued, 2 * kBlock);
 }
 
 TEST_F(ReadersInMemory, FreeTheHostWhenTheyDie) {
