@@ -107,7 +107,7 @@ bool Reader::load(uint64_t offset, const Entry& entry, Item& out) const {
             copy = large.get();
         }
         if (copy == nullptr) return false;
-        load_words(copy, reinterpret_cast<const uint64_t*>(payload), size);
+        load_payload(copy, reinterpret_cast<const uint64_t*>(payload), size);
         payload = reinterpret_cast<const uint8_t*>(copy);
     }
     char* text = const_cast<char*>(reinterpret_cast<const char*>(payload));
