@@ -54,8 +54,9 @@ class Bfrops {
     virtual pmix_status_t pack(Bytes& out, BufferType buffer_type, const void* values, int32_t n,
                                pmix_data_type_t type) const = 0;
 
-    /// Appends one item of PMIX_KVAL or PMIX_BUFFER without the bytes at its end whose form in memory and on
-    /// the wire is the same: `*rest`, which follow the item, and may be empty. Errors as pack().
+    /// Appends one item of PMIX_KVAL, PMIX_BUFFER or PMIX_BYTE_OBJECT without the bytes at its end whose form
+    /// in memory and on the wire is the same: `*rest`, which follow the item, and may be empty. Errors as
+    /// pack().
     virtual pmix_status_t pack_all_but(ByteView* rest, Bytes& out, BufferType buffer_type, const void* value,
                                        pmix_data_type_t type) const = 0;
 

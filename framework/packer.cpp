@@ -64,13 +64,22 @@ void Packer::append_elsewhere(size_t at, ByteView bytes) {
     elsewhere_size_ += bytes.size();
 }
 
-Packer& Packer::kval_in_place(const char* key, const pmix_value_t& value) {
+Packer& Packer::item_in_place(const void* value, pmix_data_type_t type) {
     if (error_ != PMIX_SUCCESS) return *this;
-    const KeyValue pair{const_cast<char*>(key), value};
     ByteView rest;
-    error_ = format_.bfrops->pack_all_but(&rest, out_, format_.buffer_type, &pair, PMIX_KVAL);
+    error_ = format_.bfrops->pack_all_but(&rest, out_, format_.buffer_type, value, type);
     if (error_ != PMIX_SUCCESS) return *this;
     return guarded([&] { append_elsewhere(out_.size(), rest); });
+}
+
+Packer& Packer::kval_in_place(const char* key, const pmix_value_t& value) {
+    const KeyValue pair{const_cast<char*>(key), value};
+    return item_in_place(&pair, PMIX_KVAL);
+}
+
+Packer& Packer::bytes_in_place(ByteView value) {
+    const pmix_byte_object_t object = borrow(value);
+    return item_in_place(&object, PMIX_BYTE_OBJECT);
 }
 
 Packer& Packer::buffer_in_place(const Packer& content) {

@@ -44,11 +44,14 @@ class Packer {
     Packer& kval(const char* key, const pmix_value_t& value);
 
     // Packs large values without a copy: the message refers to the caller's memory. Only parts() reads such a
-    // message, while that memory is valid.
+    // message, or take() and tail(), while that memory is valid.
     Packer& kval_in_place(const char* key, const pmix_value_t& value);
+    Packer& bytes_in_place(ByteView value);
     Packer& buffer_in_place(const Packer& content);
     /// Everything in the order of the wire. Throws std::bad_alloc.
     std::vector<ByteView> parts() const;
+    /// What follows the bytes of take() if only the last item may be in place; empty if it is not.
+    ByteView tail() const { return elsewhere_.empty() ? ByteView() : elsewhere_.back().bytes; }
 
     /// `*X` of the protocol: a SIZE item and, when there are any, one item with all.
     Packer& counted(const void* values, size_t n, pmix_data_type_t type);
@@ -70,6 +73,7 @@ class Packer {
         size_t at;
         ByteView bytes;
     };
+    Packer& item_in_place(const void* value, pmix_data_type_t type);
     void append_elsewhere(size_t at, ByteView bytes);
     template <class Append>
     Packer& guarded(Append&& append);

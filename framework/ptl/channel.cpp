@@ -60,9 +60,9 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
     }
 
     /// `sent`: bytes already written of a frame that is the first of the queue.
-    bool send(uint32_t pindex, uint32_t tag, Bytes own, SharedBytes shared, bool soon, size_t sent = 0) {
+    bool send(uint32_t pindex, uint32_t tag, Bytes own, KeptBytes kept, bool soon, size_t sent = 0) {
         if (!open_ || finishing_ || write_failed_) return false;
-        const size_t payload_size = shared ? shared->size() : own.size();
+        const size_t payload_size = own.size() + kept.bytes.size();
         if (payload_size > max_sent()) return false;
         const auto full = [&] {
             return queued_ != 0 && (queued_ >= limits_.max_queued ||
@@ -77,7 +77,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         OutFrame& frame = queue_.emplace_back();
         write_header(frame.header, pindex, tag, payload_size);
         frame.own = std::move(own);
-        frame.shared = std::move(shared);
+        frame.kept = std::move(kept);
         const bool waits = queued_ != 0 && !gathering_;  // the loop writes when the socket takes more
         queued_ += frame.size() - sent;
         if (sent != 0) front_sent_ = sent;
@@ -110,7 +110,7 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
             rest.reserve(size);
             for (const ByteView part : payload)
                 rest.append(part);
-            return send(pindex, tag, std::move(rest), nullptr, false, sent);
+            return send(pindex, tag, std::move(rest), {}, false, sent);
         } catch (const std::bad_alloc&) {
             // Nothing can follow half a frame.
             if (sent != 0) {
@@ -290,12 +290,12 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
     /// set.
     void write_queue() {
         while (!queue_.empty()) {
-            std::array<iovec, 2 * kFramesPerWrite> parts;
+            std::array<iovec, 3 * kFramesPerWrite> parts;
             size_t count = 0;
             size_t skip = front_sent_;
             for (const OutFrame& frame : queue_) {
-                if (count + 2 > parts.size()) break;
-                for (const ByteView part : {ByteView(frame.header), frame.payload()}) {
+                if (count + 3 > parts.size()) break;
+                for (const ByteView part : frame.parts()) {
                     const size_t done = std::min(skip, part.size());
                     skip -= done;
                     if (done == part.size()) continue;
@@ -319,6 +319,8 @@ class Channel::Impl : public std::enable_shared_from_this<Channel::Impl> {
         front_sent_ += sent;
         while (!queue_.empty() && front_sent_ >= queue_.front().size()) {
             front_sent_ -= queue_.front().size();
+            // The owner of its bytes may call back when it is released, after it has left the queue.
+            const OutFrame written = std::move(queue_.front());
             queue_.pop_front();
         }
     }
@@ -528,11 +530,11 @@ void Channel::start(OnFrame on_frame, OnClosed on_closed, ByteView early) {
 }
 
 bool Channel::send(uint32_t pindex, uint32_t tag, Bytes payload) {
-    return impl_->send(pindex, tag, std::move(payload), nullptr, false);
+    return impl_->send(pindex, tag, std::move(payload), {}, false);
 }
 
 bool Channel::send_shared(uint32_t pindex, uint32_t tag, SharedBytes payload) {
-    return impl_->send(pindex, tag, Bytes(), std::move(payload), false);
+    return impl_->send(pindex, tag, Bytes(), KeptBytes::all_of(std::move(payload)), false);
 }
 
 bool Channel::send_parts(uint32_t pindex, uint32_t tag, std::span<const ByteView> payload) {
@@ -540,11 +542,11 @@ bool Channel::send_parts(uint32_t pindex, uint32_t tag, std::span<const ByteView
 }
 
 bool Channel::send_soon(uint32_t pindex, uint32_t tag, Bytes payload) {
-    return impl_->send(pindex, tag, std::move(payload), nullptr, true);
+    return impl_->send(pindex, tag, std::move(payload), {}, true);
 }
 
-bool Channel::send_shared_soon(uint32_t pindex, uint32_t tag, SharedBytes payload) {
-    return impl_->send(pindex, tag, Bytes(), std::move(payload), true);
+bool Channel::send_kept_soon(uint32_t pindex, uint32_t tag, Bytes payload, KeptBytes end) {
+    return impl_->send(pindex, tag, std::move(payload), std::move(end), true);
 }
 
 void Channel::flush() {

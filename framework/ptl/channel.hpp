@@ -20,6 +20,18 @@ namespace muster {
 /// A payload that is sent to several peers without a copy each.
 using SharedBytes = std::shared_ptr<const Bytes>;
 
+/// Bytes that are sent from where they are. The channel releases the owner when they are written, or will not
+/// be.
+struct KeptBytes {
+    ByteView bytes;
+    std::shared_ptr<const void> owner;
+
+    static KeptBytes all_of(SharedBytes payload) {
+        const ByteView bytes = payload->view();
+        return {bytes, std::move(payload)};
+    }
+};
+
 class Channel {
   public:
     using OnFrame = std::function<void(Frame)>;
@@ -66,7 +78,11 @@ class Channel {
     /// The same for one message of many: it is written with the others at the end of the loop's turn, or
     /// earlier, with the next frame that does not wait.
     bool send_soon(uint32_t pindex, uint32_t tag, Bytes payload);
-    bool send_shared_soon(uint32_t pindex, uint32_t tag, SharedBytes payload);
+    bool send_shared_soon(uint32_t pindex, uint32_t tag, SharedBytes payload) {
+        return send_kept_soon(pindex, tag, Bytes(), KeptBytes::all_of(std::move(payload)));
+    }
+    /// The same for a payload whose end stays where it is.
+    bool send_kept_soon(uint32_t pindex, uint32_t tag, Bytes payload, KeptBytes end);
     /// Writes frames that wait for the end of the turn now, as far as the peer accepts them.
     void flush();
 

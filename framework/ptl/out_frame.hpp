@@ -21,14 +21,14 @@ inline void write_header(FrameHeader& header, uint32_t pindex, uint32_t tag, siz
     store_be32(&header[12], 0);
 }
 
-/// A frame in a channel's queue; its payload is its own, or shared with frames to other peers.
+/// A frame in a channel's queue; its payload is its own and what others keep for it.
 struct OutFrame {
     FrameHeader header;
     Bytes own;
-    SharedBytes shared;
+    KeptBytes kept;
 
-    ByteView payload() const { return shared ? shared->view() : own.view(); }
-    size_t size() const { return header.size() + payload().size(); }
+    std::array<ByteView, 3> parts() const { return {ByteView(header), own.view(), kept.bytes}; }
+    size_t size() const { return header.size() + own.size() + kept.bytes.size(); }
 };
 
 }  // namespace muster

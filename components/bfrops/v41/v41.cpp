@@ -49,6 +49,12 @@ bool encode_all_but(ByteView& rest, Encoder& out, const void* value, pmix_data_t
         rest = view(buffer->content.bytes, buffer->content.size);
         return out.buffer_type(buffer->type) && out.number(buffer->content.size);
     }
+    if (type == PMIX_BYTE_OBJECT) {
+        const auto* object = static_cast<const pmix_byte_object_t*>(value);
+        if (object->bytes == nullptr && object->size > 0) return out.fail(PMIX_ERR_BAD_PARAM);
+        rest = view(object->bytes, object->size);
+        return out.number(object->size);
+    }
     if (type != PMIX_KVAL) return out.fail(PMIX_ERR_BAD_PARAM);
     const auto* pair = static_cast<const KeyValue*>(value);
     const pmix_value_t& in = pair->value;

@@ -100,6 +100,30 @@ TEST(Packer, PacksInPlace) {
     EXPECT_TRUE(out.parts().empty());
 }
 
+TEST(Packer, PutsAByteObjectInPlace) {
+    Bytes large, small;
+    large.resize(5000);
+    small.resize(7);
+    for (const BufferType type : {kPlain, kDescribed}) {
+        for (const Bytes* bytes : {&large, &small}) {
+            Packer copied({&codec(), type}), placed({&codec(), type});
+            copied.byte(3).bytes(bytes->view());
+            placed.byte(3).bytes_in_place(bytes->view());
+            ASSERT_EQ(placed.error(), PMIX_SUCCESS);
+            EXPECT_EQ(placed.length(), copied.length());
+            EXPECT_EQ(placed.tail().data(), bytes == &large ? large.data() : nullptr);
+            const ByteView tail = placed.tail();
+            Bytes joined = placed.take();
+            joined.append(tail);
+            EXPECT_EQ(to_hex(joined.view()), to_hex(copied.view()));
+        }
+    }
+    Packer out({&codec(), kPlain});
+    out.bytes_in_place({static_cast<const uint8_t*>(nullptr), 5});
+    EXPECT_EQ(out.error(), PMIX_ERR_BAD_PARAM);
+    EXPECT_EQ(out.length(), 0U);
+}
+
 TEST(Packer, RemembersItsFirstFailure) {
     Packer out({&codec(), kPlain});
     pmix_value_t value = PMIX_VALUE_STATIC_INIT;

@@ -297,6 +297,50 @@ TEST_F(ChannelTest, SharedPayloadsAreNotCopied) {
     EXPECT_EQ(channel_->queued(), 0U);
 }
 
+TEST_F(ChannelTest, ReleasesKeptEndsWhenTheyAreWritten) {
+    make_and_start();
+    const auto kept = [](const std::shared_ptr<const Bytes>& owner) {
+        return KeptBytes{owner->view(), owner};
+    };
+    const auto small = std::make_shared<const Bytes>(bytes_of("end"));
+    EXPECT_TRUE(channel_->send_kept_soon(0, 1, bytes_of("begin, "), kept(small)));
+    EXPECT_TRUE(channel_->send_kept_soon(0, 2, bytes_of("alone"), {}));
+    EXPECT_EQ(small.use_count(), 2);
+    channel_->flush();
+    EXPECT_EQ(small.use_count(), 1);
+    EXPECT_EQ(read_other(), wire_frame(0, 1, "begin, end") + wire_frame(0, 2, "alone"));
+
+    // A large one waits. Its owner sends the next frame when it is released.
+    const std::string text = pattern(4 << 20);
+    const Bytes memory = bytes_of(text);
+    std::shared_ptr<const void> owner(
+        &memory, [this](const void*) { EXPECT_TRUE(channel_->send(0, 5, bytes_of("released"))); });
+    EXPECT_TRUE(channel_->send_kept_soon(0, 3, bytes_of("large: "), {memory.view(), owner}));
+    EXPECT_TRUE(channel_->send(0, 4, bytes_of("behind")));
+    const std::weak_ptr<const void> waiting = owner;
+    owner.reset();
+    EXPECT_FALSE(waiting.expired());
+    const std::string want =
+        wire_frame(0, 3, "large: " + text) + wire_frame(0, 4, "behind") + wire_frame(0, 5, "released");
+    std::string got;
+    ASSERT_TRUE(runs_until([&] {
+        got += read_other();
+        loop_.wake();
+        return got.size() >= want.size();
+    }));
+    EXPECT_TRUE(got == want);
+    EXPECT_TRUE(waiting.expired());
+
+    // Nothing is kept for a peer that is gone.
+    const auto lost = std::make_shared<const Bytes>(bytes_of(text));
+    EXPECT_TRUE(channel_->send_kept_soon(0, 6, Bytes(), kept(lost)));
+    EXPECT_EQ(lost.use_count(), 2);
+    channel_->close();
+    EXPECT_EQ(lost.use_count(), 1);
+    EXPECT_FALSE(channel_->send_kept_soon(0, 7, Bytes(), kept(lost)));
+    EXPECT_EQ(lost.use_count(), 1);
+}
+
 TEST_F(ChannelTest, SendsPartsWithoutCopying) {
     make_and_start();
     const std::string a = pattern(3000), b = pattern(5120), whole = a + b + a;
