@@ -68,7 +68,7 @@ pmix_status_t answer_by(const Use& use, Function function, Work work) {
     const auto left = done.left();
     use->loop().post([done = std::move(done), work = std::move(work)]() mutable {
         done.begin();
-        work(done);
+        work(std::move(done));
     });
     *left = true;
     return PMIX_SUCCESS;

@@ -125,12 +125,13 @@ pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmix_iof_channe
         piece->bytes = {reinterpret_cast<const uint8_t*>(bo->bytes), bo->size};
         if (cbfunc != nullptr) {
             // The piece is released, and the callback called, by the thread that has the last reference.
-            return api::answer_by<pmix_status_t>(
-                use, api::status_to(cbfunc, cbdata),
-                [forwarder, piece = std::move(piece)](const auto& done) mutable {
-                    piece->released = [done] { done(PMIX_SUCCESS); };
-                    forwarder->deliver(std::move(piece));
-                });
+            return api::answer_by<pmix_status_t>(use, api::status_to(cbfunc, cbdata),
+                                                 [forwarder, piece = std::move(piece)](auto&& done) mutable {
+                                                     piece->released = [done = std::move(done)] {
+                                                         done(PMIX_SUCCESS);
+                                                     };
+                                                     forwarder->deliver(std::move(piece));
+                                                 });
         }
         const pmix_status_t status =
             call_and_wait<pmix_status_t>(use->runtime(), PMIX_ERR_WOULD_BLOCK, [&](auto deliver) {

@@ -18,9 +18,8 @@
 namespace muster {
 namespace {
 
-/// Packed bytes that wait for a reader's socket: enough to keep it busy. The rest waits in the host's memory,
-/// unpacked. With more than malloc keeps at the end of its heap (128 KiB) each burst touches new pages.
-constexpr size_t kAhead = size_t{64} << 10;
+/// Bytes that wait for a reader's socket in its channel: enough to keep it busy.
+constexpr size_t kAhead = size_t{1} << 20;
 /// Bytes that may wait for a tool that gets output without a pull; beyond, output is dropped.
 constexpr size_t kMostUnasked = size_t{1} << 20;
 /// Single processes that the registrations of one peer may name together.
@@ -463,16 +462,21 @@ void Forwarder::send(const RegistrationPtr& registration, Peer& peer, const Piec
         note.add(MUSTER_IOF_DROPPED, static_cast<size_t>(dropped - registration->told));
     registration->told = registration->queue.dropped();
     Packer message = peer.packer();
-    write_output(message, *piece, registration->reference, note);
+    // A piece that the host waits for stays where it is until it is in the socket.
+    const bool waits = registration->queue.policy().when == OverflowPolicy::When::Wait;
+    if (waits)
+        write_output_in_place(message, *piece, registration->reference, note);
+    else
+        write_output(message, *piece, registration->reference, note);
     if (message.error() != PMIX_SUCCESS) {
         MUSTER_LOG(services_.runtime.log(), Error, "output of %s for %s cannot be packed: %s",
                    proc_text(piece->source).c_str(), peer.text().c_str(), status_text(message.error()));
         return;
     }
-    peer.send_soon(tag::kIof, message.take());
+    const ByteView tail = message.tail();
+    peer.channel->send_kept_soon(0, tag::kIof, message.take(), {tail, tail.empty() ? nullptr : piece});
     // The host may consider it delivered only when it is in the socket, unless it does not wait.
-    if (registration->queue.policy().when != OverflowPolicy::When::Wait || peer.channel->queued() == 0)
-        return;
+    if (!waits || peer.channel->queued() == 0) return;
     registration->unwritten.push_back(piece);
     wait_for_room(registration, peer);
 }

@@ -38,7 +38,9 @@ bool read_output(Unpacker& in, OutputPiece& piece, size_t& reference) {
     return true;
 }
 
-void write_output(Packer& out, const OutputPiece& piece, size_t reference, InfoView more) {
+namespace {
+
+void write_all_but_bytes(Packer& out, const OutputPiece& piece, size_t reference, InfoView more) {
     out.proc(piece.source).items(&piece.channel, 1, PMIX_IOF_CHANNEL).size(reference);
     if (more.empty()) {
         out.infos(piece.info);
@@ -48,7 +50,18 @@ void write_output(Packer& out, const OutputPiece& piece, size_t reference, InfoV
         all.add_copies(more);
         out.infos(all);
     }
+}
+
+}  // namespace
+
+void write_output(Packer& out, const OutputPiece& piece, size_t reference, InfoView more) {
+    write_all_but_bytes(out, piece, reference, more);
     out.bytes(piece.bytes);
+}
+
+void write_output_in_place(Packer& out, const OutputPiece& piece, size_t reference, InfoView more) {
+    write_all_but_bytes(out, piece, reference, more);
+    out.bytes_in_place(piece.bytes);
 }
 
 }  // namespace muster

@@ -42,21 +42,31 @@ TEST_F(ReadersInMemory, KeepTheHostWaitingWhileTheyDoNotRead) {
     EXPECT_EQ(dropped(), 0U);
 }
 
-TEST_F(ReadersInMemory, HaveLittlePackedWhileTheyDoNotRead) {
+TEST_F(ReadersInMemory, KeepTheHostsMemoryUntilTheyHaveIt) {
     start(2);
     OutputReader reader;
     ASSERT_EQ(pull(reader, node.client(0), all_of("job")), PMIX_SUCCESS);
+    std::vector<std::shared_ptr<int>> released;
     for (int i = 0; i < 16; ++i)
-        deliver(1, block(i));
+        released.push_back(deliver(1, block(i)));
     serve();
     size_t queued = 0;
     node.on_loop([&] {
         for (const PeerPtr& peer : node.server().peers().all())
             if (peer->channel) queued = std::max(queued, peer->channel->queued());
     });
-    // The host has the rest, unpacked.
-    EXPECT_GT(queued, 0U);
-    EXPECT_LT(queued, 2 * kBlock);
+    EXPECT_GT(queued, 2 * kBlock);
+    EXPECT_LT(queued, 8 * kBlock);
+    // The channel writes from there, also for a reader that is gone by then.
+    const Call stopped = reader.stop(node.client(0));
+    node.client(0).runtime().progress();
+    serve();
+    EXPECT_EQ(*released[3], 0);
+    EXPECT_EQ(*released.back(), 1);
+    settle();
+    for (const auto& one : released)
+        EXPECT_EQ(*one, 1);
+    EXPECT_EQ(status_of(stopped), PMIX_SUCCESS);
 }
 
 TEST_F(ReadersInMemory, FreeTheHostWhenTheyDie) {
