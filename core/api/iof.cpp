@@ -126,7 +126,7 @@ pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t* source, pmix_iof_channe
         if (cbfunc != nullptr) {
             // The piece is released, and the callback called, by the thread that has the last reference.
             return api::answer_by<pmix_status_t>(use, api::status_to(cbfunc, cbdata),
-                                                 [forwarder, piece = std::move(piece)](auto&& done) mutable {
+                                                 [forwarder, piece = std::move(piece)](auto done) mutable {
                                                      piece->released = [done = std::move(done)] {
                                                          done(PMIX_SUCCESS);
                                                      };
