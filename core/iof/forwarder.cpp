@@ -464,10 +464,7 @@ void Forwarder::send(const RegistrationPtr& registration, Peer& peer, const Piec
     Packer message = peer.packer();
     // A piece that the host waits for stays where it is until it is in the socket.
     const bool waits = registration->queue.policy().when == OverflowPolicy::When::Wait;
-    if (waits)
-        write_output_in_place(message, *piece, registration->reference, note);
-    else
-        write_output(message, *piece, registration->reference, note);
+    write_output(message, *piece, registration->reference, note, waits);
     if (message.error() != PMIX_SUCCESS) {
         MUSTER_LOG(services_.runtime.log(), Error, "output of %s for %s cannot be packed: %s",
                    proc_text(piece->source).c_str(), peer.text().c_str(), status_text(message.error()));

@@ -38,9 +38,7 @@ bool read_output(Unpacker& in, OutputPiece& piece, size_t& reference) {
     return true;
 }
 
-namespace {
-
-void write_all_but_bytes(Packer& out, const OutputPiece& piece, size_t reference, InfoView more) {
+void write_output(Packer& out, const OutputPiece& piece, size_t reference, InfoView more, bool in_place) {
     out.proc(piece.source).items(&piece.channel, 1, PMIX_IOF_CHANNEL).size(reference);
     if (more.empty()) {
         out.infos(piece.info);
@@ -50,18 +48,10 @@ void write_all_but_bytes(Packer& out, const OutputPiece& piece, size_t reference
         all.add_copies(more);
         out.infos(all);
     }
-}
-
-}  // namespace
-
-void write_output(Packer& out, const OutputPiece& piece, size_t reference, InfoView more) {
-    write_all_but_bytes(out, piece, reference, more);
-    out.bytes(piece.bytes);
-}
-
-void write_output_in_place(Packer& out, const OutputPiece& piece, size_t reference, InfoView more) {
-    write_all_but_bytes(out, piece, reference, more);
-    out.bytes_in_place(piece.bytes);
+    if (in_place)
+        out.bytes_in_place(piece.bytes);
+    else
+        out.bytes(piece.bytes);
 }
 
 }  // namespace muster

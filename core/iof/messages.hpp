@@ -49,8 +49,8 @@ struct FlowControl {
 
 /// A piece of output on its way to the handler with that number; the piece's bytes are viewed in place.
 bool read_output(Unpacker& in, OutputPiece& piece, size_t& reference);
-void write_output(Packer& out, const OutputPiece& piece, size_t reference, InfoView more);
-/// The same with the piece's bytes in place, as far as they are worth it (Packer::tail()).
-void write_output_in_place(Packer& out, const OutputPiece& piece, size_t reference, InfoView more);
+/// `in_place`: large bytes of the piece are not copied (Packer::tail()).
+void write_output(Packer& out, const OutputPiece& piece, size_t reference, InfoView more,
+                  bool in_place = false);
 
 }  // namespace muster
