@@ -138,6 +138,16 @@ class ChannelTest : public testing::Test {
             all.append(part, static_cast<size_t>(got));
         return all;
     }
+    /// The same until there are so many; drives the loop.
+    std::string read_other(size_t size) {
+        std::string all;
+        EXPECT_TRUE(runs_until([&] {
+            all += read_other();
+            loop_.wake();
+            return all.size() >= size;
+        }));
+        return all;
+    }
 
     EventLoop loop_;
     LoopCallers callers_{loop_};
@@ -285,13 +295,7 @@ TEST_F(ChannelTest, SharedPayloadsAreNotCopied) {
     auto payload = std::make_shared<const Bytes>(bytes_of(pattern(4 << 20)));
     ASSERT_TRUE(channel_->send_shared(0, 2, payload));
     EXPECT_EQ(payload.use_count(), 2);  // it waits
-    std::string got;
-    ASSERT_TRUE(runs_until([&] {
-        got += read_other();
-        loop_.wake();
-        return got.size() == payload->size() + 16;
-    }));
-    EXPECT_TRUE(got == wire_frame(0, 2, text_of(*payload)));
+    EXPECT_TRUE(read_other(payload->size() + 16) == wire_frame(0, 2, text_of(*payload)));
     settle();
     EXPECT_EQ(payload.use_count(), 1);
     EXPECT_EQ(channel_->queued(), 0U);
@@ -299,11 +303,8 @@ TEST_F(ChannelTest, SharedPayloadsAreNotCopied) {
 
 TEST_F(ChannelTest, ReleasesKeptEndsWhenTheyAreWritten) {
     make_and_start();
-    const auto kept = [](const std::shared_ptr<const Bytes>& owner) {
-        return KeptBytes{owner->view(), owner};
-    };
     const auto small = std::make_shared<const Bytes>(bytes_of("end"));
-    EXPECT_TRUE(channel_->send_kept_soon(0, 1, bytes_of("begin, "), kept(small)));
+    EXPECT_TRUE(channel_->send_kept_soon(0, 1, bytes_of("begin, "), KeptBytes::all_of(small)));
     EXPECT_TRUE(channel_->send_kept_soon(0, 2, bytes_of("alone"), {}));
     EXPECT_EQ(small.use_count(), 2);
     channel_->flush();
@@ -322,22 +323,16 @@ TEST_F(ChannelTest, ReleasesKeptEndsWhenTheyAreWritten) {
     EXPECT_FALSE(waiting.expired());
     const std::string want =
         wire_frame(0, 3, "large: " + text) + wire_frame(0, 4, "behind") + wire_frame(0, 5, "released");
-    std::string got;
-    ASSERT_TRUE(runs_until([&] {
-        got += read_other();
-        loop_.wake();
-        return got.size() >= want.size();
-    }));
-    EXPECT_TRUE(got == want);
+    EXPECT_TRUE(read_other(want.size()) == want);
     EXPECT_TRUE(waiting.expired());
 
     // Nothing is kept for a peer that is gone.
     const auto lost = std::make_shared<const Bytes>(bytes_of(text));
-    EXPECT_TRUE(channel_->send_kept_soon(0, 6, Bytes(), kept(lost)));
+    EXPECT_TRUE(channel_->send_kept_soon(0, 6, Bytes(), KeptBytes::all_of(lost)));
     EXPECT_EQ(lost.use_count(), 2);
     channel_->close();
     EXPECT_EQ(lost.use_count(), 1);
-    EXPECT_FALSE(channel_->send_kept_soon(0, 7, Bytes(), kept(lost)));
+    EXPECT_FALSE(channel_->send_kept_soon(0, 7, Bytes(), KeptBytes::all_of(lost)));
     EXPECT_EQ(lost.use_count(), 1);
 }
 
@@ -364,16 +359,11 @@ TEST_F(ChannelTest, SendsPartsWithoutCopying) {
     // More of them than fit into one call.
     const std::vector<ByteView> many(500, parts[0]);
     EXPECT_TRUE(channel_->send_parts(7, 105, many));
-    std::string got, want;
+    std::string want;
     for (size_t i = 0; i < many.size(); ++i)
         want += a;
     want = wire_frame(7, 105, want);
-    ASSERT_TRUE(runs_until([&] {
-        got += read_other();
-        loop_.wake();
-        return got.size() >= want.size();
-    }));
-    EXPECT_TRUE(got == want);
+    EXPECT_TRUE(read_other(want.size()) == want);
 }
 
 TEST_F(ChannelTest, QueuesPartsThatTheSocketDoesNotAccept) {
@@ -650,13 +640,7 @@ TEST_F(ChannelTest, WritesQueuedFramesInOrder) {
         want += wire_frame(i, i, payload);
     }
     EXPECT_GT(channel_->queued(), 0U);
-    std::string got;
-    ASSERT_TRUE(runs_until([&] {
-        got += read_other();
-        loop_.wake();
-        return got.size() >= want.size();
-    }));
-    EXPECT_TRUE(got == want);
+    EXPECT_TRUE(read_other(want.size()) == want);
 }
 
 TEST_F(ChannelTest, FinishFlushesTheQueueAndCloses) {
